@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.cards import card_option, cards_option, open_cards
+from harness.commands.cards import card_option, cards_option, open_judges
 from harness.commands.choices import checked_seed, tolerance_option
+from harness.commands.cluster import cluster_options, wanted_cluster
 from harness.commands.common import (
     console,
     device_option,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @device_option
 @card_option
 @cards_option
+@cluster_options
 @click.option("--dtype", help="What [VAR] stands for [default: all that are declared].")
 @click.option(
     "--grades",
@@ -73,8 +75,9 @@ def verify(
     paths = [name for name in names if _is_foreign(name, problems_dir)]
     ours = [name for name in names if name not in paths]
     folders = package_folders(problems_root(problems_dir), ours) if ours or not names else []
-    if paths and cards is not None:
-        raise UsageError(f"--cards: {plain(paths[0])} is of another format: leave --cards away")
+    several = "--cluster" if wanted_cluster() is not None else "--cards"
+    if paths and (cards is not None or wanted_cluster() is not None):
+        raise UsageError(f"{several}: {plain(paths[0])} is of another format: leave {several} away")
     require_device(device)
     # Not earlier: torch takes seconds to import, and a wrong name is known at once.
     from harness.device.choose import open_device
@@ -132,18 +135,21 @@ def _reports(
 ) -> Iterator[tuple[Path, PackageReport]]:
     """The report on each package, as soon as it is there: on several cards in any order."""
     from harness.device.choose import open_device
-    from harness.verify.errand import PackageErrand
+    from harness.grading.cards import Cards
+    from harness.verify.errand import PackageErrand, TravellingPackage
     from harness.verify.findings import PackageReport
     from harness.verify.verify import verify as verify_package
 
-    if cards is None:
+    if cards is None and wanted_cluster() is None:
         where = open_device(device)
         where.settle()
         for folder in folders:
             yield folder, verify_package(folder, choices, where, bar)
         return
-    with open_cards(device, cards, bar) as judges:
-        for answer in judges.answers([PackageErrand(folder, choices) for folder in folders]):
+    carry = PackageErrand if wanted_cluster() is None else TravellingPackage.of
+    with open_judges(device, cards, bar) as judges:
+        assert isinstance(judges, Cards)
+        for answer in judges.answers([carry(folder, choices) for folder in folders]):
             if answer.error is not None:
                 raise answer.error
             assert isinstance(answer.value, PackageReport)

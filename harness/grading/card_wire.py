@@ -30,6 +30,20 @@ class Errand(Protocol):
         """
 
 
+class TravellingErrand(Protocol):
+    """An errand with all that it needs, for a judge on another machine, which is not believed."""
+
+    def run(self, device: Device, progress: Progress) -> str:
+        """What came of it, as text; raises as :meth:`Errand.run`."""
+
+    def read(self, said: str) -> object:
+        """What came of it, of a text that says so.
+
+        Raises:
+            ValueError: the text is none of its own.
+        """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What a judge is told first."""

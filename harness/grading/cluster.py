@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from multiprocessing import Pipe
 from queue import Empty, SimpleQueue
+from typing import cast
 
 from pydantic import ValidationError
 
 from harness.errors import MachineError
-from harness.grading.card_wire import Done, Order, Ready, Setup, Unjudged
+from harness.grading.card_wire import Done, Order, Ready, Setup, TravellingErrand, Unjudged
 from harness.grading.cards import Cards
 from harness.grading.cluster_connection import (
     UNPROTECTED,
@@ -130,7 +131,7 @@ class ActorJudge:
         self.lost = False
         self._why = "its judge was ended"
         self._outbox: SimpleQueue[object] = SimpleQueue()
-        self._asked: dict[int, Work] = {}
+        self._asked: dict[int, Work | TravellingErrand] = {}
         self._sent: set[str] = set()
         self._about: DeviceRef | None = None
         self._over = threading.Event()
@@ -153,6 +154,8 @@ class ActorJudge:
                 work = task if isinstance(task, Work) else task.work
                 self._asked[message.number] = work
                 self._send_package(work)
+            else:
+                self._asked[message.number] = cast(TravellingErrand, task)
         self._outbox.put(message)
 
     def _send_package(self, work: Work) -> None:
@@ -233,8 +236,7 @@ class ActorJudge:
             for message in map(decode, heard):
                 if isinstance(message, Ended):
                     return f"{plain(message.why, 400)} (on node {plain(hello.address, 60)})"
-                self._check(message)
-                self._heard.send(message)
+                self._heard.send(self._checked(message))
         return self._why
 
     def _beside(self, node: str) -> int:
@@ -244,8 +246,8 @@ class ActorJudge:
         whole = found[0].get("GPU" if room.gpu else "CPU", 1) if found else 1
         return max(1, int(whole) // (1 if room.gpu else max(1, room.cpus)))
 
-    def _check(self, message: Message) -> None:
-        """See to it that a message is about what was asked, and asked once.
+    def _checked(self, message: Message) -> Message:
+        """The message, which is about what was asked, and asked once.
 
         Raises:
             ValueError: it is not.
@@ -256,14 +258,18 @@ class ActorJudge:
                 if about.emulated is self._place.room.gpu:
                     raise ValueError(f"{about.label} is not what was asked for")
             case Done(number, value):
-                work = self._asked.pop(number, None)
-                if work is None or not isinstance(value, Result):
+                task = self._asked.pop(number, None)
+                if isinstance(task, Work) and isinstance(value, Result):
+                    if not _is_of(value, task, self._about):
+                        raise ValueError("a result is of another file, problem or device")
+                elif task is not None and not isinstance(task, Work) and isinstance(value, str):
+                    return Done(number, task.read(value))
+                else:
                     raise ValueError("nobody asked for it")
-                if not _is_of(value, work, self._about):
-                    raise ValueError("a result is of another file, problem or device")
             case Unjudged(number, _, _):
                 if self._asked.pop(number, None) is None:
                     raise ValueError("nobody asked for it")
+        return message
 
 
 def _is_of(result: Result, work: Work, device: DeviceRef | None) -> bool:

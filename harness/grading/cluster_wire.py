@@ -62,6 +62,12 @@ class _Done(_Part):
     result: str
 
 
+class _Reported(_Part):
+    says: Literal["reported"] = "reported"
+    number: _Count
+    text: str
+
+
 class _Unjudged(_Part):
     says: Literal["unjudged"] = "unjudged"
     number: _Count
@@ -79,7 +85,7 @@ class _Ended(_Part):
     why: _Text
 
 
-_Said = _Ready | _Phase | _Steps | _Done | _Unjudged | _Broken | _Ended
+_Said = _Ready | _Phase | _Steps | _Done | _Reported | _Unjudged | _Broken | _Ended
 _ADAPTER: TypeAdapter[_Said] = TypeAdapter(Annotated[_Said, Field(discriminator="says")])
 
 
@@ -174,6 +180,8 @@ def _plain(message: object) -> _Said:
             return _Steps(steps=steps, note=note)
         case Done(number, Result() as result):
             return _Done(number=number, result=result.to_json())
+        case Done(number, str() as text):
+            return _Reported(number=number, text=text)
         case Unjudged(number, error, of_problem):
             return _Unjudged(number=number, error=_parts(error), of_problem=of_problem)
         case Broken(error, _):
@@ -212,6 +220,8 @@ def _typed(said: _Said) -> Message:
             return Steps(said.steps, said.note)
         case _Done():
             return Done(said.number, Result.from_json(said.result))
+        case _Reported():
+            return Done(said.number, said.text)
         case _Unjudged():
             return Unjudged(said.number, _error(said.error), said.of_problem)
         case _Broken():  # of that machine: others may have what it lacks

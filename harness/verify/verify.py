@@ -95,12 +95,17 @@ def _verify(
             _verify_type(task, choices, progress, report)
         except ProblemError as error:
             report.add_diagnostics(error, dtype)
-    solutions = folder.resolve().parent.parent / "solutions" / problem.slug
+    solutions = solutions_of(folder, problem.slug)
     check_strength(problem, solutions, report)
     if choices.examples:
         files = find_examples(problem, solutions, report)
         progress.phase(f"{problem.slug}: examples", len(files))
         run_examples(problem, files, device, report, lambda name: progress.advance(note=name))
+
+
+def solutions_of(folder: Path, slug: str) -> Path:
+    """Where the solutions of the package in ``folder`` are, if there are any."""
+    return folder.resolve().parent.parent / "solutions" / slug
 
 
 def seeds(seed: str, grades: int) -> list[str]:

@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -264,6 +265,28 @@ def _submit(nodes: Any, folder: Path, *more: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
     )
+
+
+def test_packages_are_verified_in_the_cluster(nodes: Any) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "harness", "verify", "vector-add", "softmax", "--json"),
+            *("--cluster", nodes.address, "--grades", "1", "--no-examples", "--no-impostors"),
+            *("--dtype", "float32", "--seed", "7"),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr
+    reports = json.loads(done.stdout)
+    assert [(each["slug"], each["seed"]) for each in reports] == [
+        ("vector-add", "7"),
+        ("softmax", "7"),
+    ]
+    assert all(each["variants"] and not each["errors"] for each in reports)
+    assert ROOT.as_posix() not in done.stderr
 
 
 def test_a_real_run_is_killed_and_resumed(nodes: Any, tmp_path: Path) -> None:

@@ -12,17 +12,18 @@ from support.judged_files import Shown
 from support.samples import result
 
 from harness.commands.cluster import cluster_options, wanted_cluster
+from harness.device.base import Device
 from harness.errors import Diagnostic, MachineError, NoDeviceError, ProblemError, UsageError
 from harness.grading import cluster
 from harness.grading.card_wire import Broken, Done, Phase, Ready, Steps, Unjudged
-from harness.grading.cluster import _is_of, open_cluster
+from harness.grading.cluster import ActorJudge, _is_of, open_cluster
 from harness.grading.cluster_connection import on_loopback
 from harness.grading.cluster_room import Room, Wanted, room_of
 from harness.grading.cluster_wire import Ended, Hello, Package, code_hash, decode, encode
 from harness.grading.dispatch import Dispatch
 from harness.grading.job import Job, Options, Work
 from harness.problem.package import Problem
-from harness.progress.progress import NoProgress
+from harness.progress.progress import NoProgress, Progress
 from harness.records.refs import DeviceRef, SolutionRef
 from harness.solution.model import Invalid
 
@@ -177,6 +178,27 @@ def test_a_result_is_of_what_was_asked(shift: Problem) -> None:
     for change in others:
         assert not _is_of(result(**{**fields, "solution": about, **change}), work, device)
     assert not _is_of(right, replace(work, options=Options(dtype="float16")), device)
+
+
+class Counted:
+    """An errand whose text is a number."""
+
+    def run(self, device: Device, progress: Progress) -> str:
+        return "3"
+
+    def read(self, said: str) -> int:
+        return int(said)
+
+
+def test_an_errand_is_answered_once_in_words_of_its_own(shift: Problem) -> None:
+    judge = object.__new__(ActorJudge)
+    work = Work(Job(path="a.cu", solution=Invalid("none"), problem=shift), Options())
+    judge._asked = {0: work, 1: Counted(), 2: Counted(), 3: Counted()}
+    assert judge._checked(decode(encode(Done(1, "3")))) == Done(1, 3)
+    for lie in (Done(1, "3"), Done(0, "3"), Done(2, result()), Done(3, "none"), Done(9, "3")):
+        with pytest.raises(ValueError, match=r"nobody asked|invalid literal"):
+            judge._checked(lie)
+    assert judge._checked(Steps(1, "on")) == Steps(1, "on")
 
 
 def test_a_package_arrives_whole_or_not_at_all(shift: Problem, tmp_path: Path) -> None:
