@@ -30,8 +30,8 @@ def formats() -> None:
 def formats_list(path: Path, small: bool, as_json: bool) -> None:
     """Count the problems at PATH; say of each that cannot be graded here why."""
     from harness.device.choose import open_device
-    from harness.formats.client import PROBLEMS
     from harness.formats.known import problems_in
+    from harness.formats.processes import PROBLEMS
 
     if not small:
         device = open_device("auto")

@@ -10,6 +10,8 @@ from harness.problem.terms import Expectation, TensorSpec
 if TYPE_CHECKING:
     from torch import Tensor
 
+SIGNED = ",values=signed"
+"""At the end of the spec of a case whose inputs get signs."""
 _SPREAD = 0.5
 """Standard deviation of a weight around the value that it is made with."""
 

@@ -14,15 +14,7 @@ from harness.errors import Diagnostic, ProblemError, UsageError
 from harness.formats.base import shortened
 from harness.formats.baseline import NAME as BASELINE
 from harness.formats.baseline import reference_program
-from harness.formats.expected import (
-    expectation,
-    inexact,
-    marked,
-    moved,
-    root_mean_square,
-    typed,
-    with_signs,
-)
+from harness.formats.expected import SIGNED
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
@@ -31,7 +23,6 @@ from harness.problem.terms import (
     CallCost,
     Construction,
     Direction,
-    Expectation,
     FormalParameter,
     Limits,
     Role,
@@ -46,15 +37,13 @@ if TYPE_CHECKING:
 
     from harness.formats.base import Source
     from harness.formats.description import Description, FormatCase, ModuleWeight
+    from harness.formats.sources import ForeignAnswers, ForeignInputs
     from harness.formats.weights import MatchedWeight
 
 _SPEC = re.compile(r"([a-z]+=[a-z0-9_-]{1,40})(?:,weights=(\d{1,10}))?(,sizes=cpu)?")
 _SMALL = ",sizes=cpu"
-_SIGNED = ",values=signed"
 MEASURING = 1
 """Counts changes to how tolerances are measured."""
-TINIEST = 2.0**-126
-"""The smallest normal number of float32: what is less may be 0."""
 MOST_TIMED = 10
 """Shapes that are timed."""
 _FIXED = "weights: fixed for a grade"
@@ -67,7 +56,7 @@ class Foreign:
     """One problem of somebody's checkout: a :class:`~harness.problem.gradable.Gradable`.
 
     What its process says is asked for when it is first needed; see
-    :class:`~harness.formats.client.Problems` for what that raises.
+    :class:`~harness.formats.processes.Problems` for what that raises.
     """
 
     source: Source
@@ -126,7 +115,8 @@ class Foreign:
 
     def unfit(self, *, emulated: bool) -> str:
         """Why it cannot be graded here; empty if it can."""
-        from harness.formats.client import PROBLEMS, Ungradable
+        from harness.formats.client import Ungradable
+        from harness.formats.processes import PROBLEMS
 
         if self.source.lack:
             return self.source.lack
@@ -215,7 +205,7 @@ class Foreign:
 
     def parse_case(self, spec: str) -> Case:
         """The case of a spec: ``inputs=1,weights=7``, and ``,sizes=cpu`` where sizes were cut."""
-        plain = spec.removesuffix(_SIGNED)
+        plain = spec.removesuffix(SIGNED)
         found = _SPEC.fullmatch(plain)
         cases = self._described(small=plain.endswith(_SMALL)).cases
         if found is None or found[1] not in cases:
@@ -247,7 +237,7 @@ class Foreign:
 
     def made_weights(self, case: Case) -> Mapping[str, Tensor]:
         """Their values under the seed that a case's modules are made under."""
-        from harness.formats.client import PROBLEMS
+        from harness.formats.processes import PROBLEMS
 
         specs = [each.spec for each in self.module_weights(case).values()]
         _, seed, small = self.concrete(case)
@@ -259,15 +249,19 @@ class Foreign:
 
     def inputs(self) -> ForeignInputs:
         """What the format's code draws."""
+        from harness.formats.sources import ForeignInputs
+
         return ForeignInputs(self)
 
     def reference(self) -> ForeignAnswers:
         """What the format's reference returns."""
+        from harness.formats.sources import ForeignAnswers
+
         return ForeignAnswers(self)
 
     def signed(self, case: Case, seed: str) -> Case | None:
         """The case with inputs of both signs; None where it has such, or its answers none then."""
-        signed = replace(case, label=case.spec + _SIGNED)
+        signed = replace(case, label=case.spec + SIGNED)
         source, inputs, differs = self.inputs(), {}, False
         for spec in self.tensors_of(case, self.dtypes[0]):
             if spec.direction is not Direction.OUT:
@@ -281,7 +275,7 @@ class Foreign:
 
     def concrete(self, case: Case) -> tuple[FormatCase, int, bool]:
         """What the process said of a case, the seed of its weights, and whether sizes are cut."""
-        found = _SPEC.fullmatch(case.spec.removesuffix(_SIGNED))
+        found = _SPEC.fullmatch(case.spec.removesuffix(SIGNED))
         assert found is not None
         small = found[3] is not None
         each = self._described(small=small).cases[found[1]]
@@ -301,7 +295,8 @@ class Foreign:
         return None if small is None else self._described(small=small)
 
     def _described(self, *, small: bool) -> Description:
-        from harness.formats.client import PROBLEMS, Ungradable
+        from harness.formats.client import Ungradable
+        from harness.formats.processes import PROBLEMS
 
         try:
             if self.source.lack:
@@ -319,112 +314,3 @@ def _parameter(spec: TensorSpec) -> FormalParameter:
 
 def _labelled(each: FormatCase, label: str) -> Case:
     return Case(sizes=each.sizes, scalars=each.scalars, label=label)
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignInputs:
-    """Inputs by the format's own code, from seeds of ours: an ``InputSource``."""
-
-    problem: Foreign
-
-    def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
-        """One tensor of a call, drawn with the others."""
-        from harness.formats.client import PROBLEMS
-
-        each, _, small = self.problem.concrete(case)
-        spec = case.spec.removesuffix(_SIGNED)
-        if tensor in each.weights:
-            return self._weight(each, tensor, self._seed("weights", seed, spec), small=small)
-        bits = self._seed("draw", seed, spec)
-        drawn = PROBLEMS.drawn(self.problem.source, each, small=small, seed=bits)[tensor.name]
-        return drawn if spec == case.spec else with_signs(drawn, bits)
-
-    def _seed(self, what: str, seed: str, spec: str) -> int:
-        digest = sha256(f"{what}|{seed}|{self.problem.source.hash}|{spec}".encode()).digest()
-        return int.from_bytes(digest[:8], "big") >> 1
-
-    def _weight(self, each: FormatCase, tensor: TensorSpec, seed: int, *, small: bool) -> Tensor:
-        """A weight of a module that the format's code makes for a call."""
-        from harness.formats.client import PROBLEMS
-
-        made = PROBLEMS.weights(self.problem.source, each.weights, small=small, seed=seed)
-        weight = made[tensor.name]
-        if tensor.name not in self.problem.redrawn:
-            return weight
-        return moved(weight, self._seed("moved", str(seed), tensor.name))
-
-    def fill(
-        self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
-    ) -> None:
-        """Call by call; a warm-up's calls are alike."""
-        for number, call in enumerate(out):
-            call.copy_(self.draw(tensor, case, f"{seed}/{0 if warm_up else number}"))
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignAnswers:
-    """The format's reference, in float64 where it runs, and the format's tolerance around it."""
-
-    problem: Foreign
-    capturable: bool = False
-
-    def expectations(
-        self,
-        case: Case,
-        dtype: str,  # noqa: ARG002 (the Protocol's)
-        inputs: Mapping[str, Tensor],
-        *,
-        summed: bool = True,  # noqa: ARG002 (likewise)
-    ) -> dict[str, Expectation]:
-        """What is right, and ``rtol · |right| + atol``, and no less than rounding brings."""
-        import torch
-
-        from harness.formats.client import PROBLEMS
-
-        if self.problem.measured:
-            return self._measured(case, inputs)
-        each, weights, small = self.problem.concrete(case)
-        right = PROBLEMS.right(self.problem.source, each, inputs, small=small, weights=weights)
-        device = next((tensor.device for tensor in inputs.values()), torch.device("cpu"))
-        found = {}
-        for spec in each.compared:
-            expected = right[spec.name].to(device)
-            off = None
-            if inexact(expected):
-                off = expected.abs().mul_(each.rtol).add_(each.atol)
-                if error := each.errors.get(spec.name):
-                    off += error * root_mean_square(expected)
-            found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
-        if not each.own:
-            return found
-
-        def check(outputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-            got = {spec.name: typed(outputs[spec.name], spec) for spec in each.compared}
-            said = PROBLEMS.checked(self.problem.source, each, inputs, got, small=small)
-            marks = marked(got, found, right=said)
-            return {
-                name: mark & (outputs[name] <= 1) if got[name].dtype is torch.bool else mark
-                for name, mark in marks.items()
-            }
-
-        return {name: replace(want, check=check) for name, want in found.items()}
-
-    def _measured(self, case: Case, inputs: Mapping[str, Tensor]) -> dict[str, Expectation]:
-        """What is right, and what was measured around it, with a rounding to the output's type."""
-        import torch
-
-        from harness.formats.client import PROBLEMS
-
-        each, weights, small = self.problem.concrete(case)
-        source = self.problem.source
-        right = PROBLEMS.right(source, each, inputs, small=small, weights=weights)
-        errors = PROBLEMS.measured(source, each, small=small)
-        device = next((tensor.device for tensor in inputs.values()), torch.device("cpu"))
-        found = {}
-        for spec in each.compared:
-            expected, off = right[spec.name].to(device), None
-            if inexact(expected):
-                rms = root_mean_square(expected)
-                off = expected.abs().clamp_(min=rms).mul_(errors.get(spec.name, 0.0)).add_(TINIEST)
-            found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
-        return found

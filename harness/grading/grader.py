@@ -5,34 +5,29 @@ docs/explanation/architecture.md walks through these steps.
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
 from torch import OutOfMemoryError
 
 from harness.device.base import Device, Exclusive, crowded_out
-from harness.errors import MachineError, ProblemError
-from harness.formats.client import PROBLEMS
+from harness.errors import MachineError
+from harness.formats.processes import PROBLEMS
 from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
 from harness.grading.builds import Builds, Built
-from harness.grading.case_selection import correctness_cases, too_large
+from harness.grading.case_selection import too_large
+from harness.grading.checking import OpenSession, check_cases, explain
 from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score, solution_ref
 from harness.grading.stronger import stronger_notes
 from harness.grading.weights import (
-    KEPT,
-    MAYBE_OF_WEIGHTS,
     fixed_task,
     has_own_weights,
-    weighed_tasks,
 )
-from harness.judge.cases import run_cases
-from harness.judge.memcheck import is_memory_fault, locate
 from harness.judge.profile import REMEDY, find_profiler, profile
-from harness.judge.replay import FailingCase, patient, shrink_failure
 from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.base import Language
@@ -41,7 +36,6 @@ from harness.languages.build.extensions import ROUNDS, notes_on, with_requests
 from harness.languages.python import cpu_notes
 from harness.problem.gradable import AnswerKey, Gradable
 from harness.problem.sampling.cases import fresh_seed
-from harness.problem.terms import Limits
 from harness.progress.progress import Pace, Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef
@@ -55,8 +49,6 @@ from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Ta
 from harness.timing.budget import TimingBudget, budget_for
 from harness.timing.clocks import clock_note
 from harness.timing.foreign import CannotBeTimed
-
-_NOT_ISOLATED = "not isolated: this machine allows no namespaces (harness doctor)"
 
 
 class Grader(AbstractContextManager["Grader"]):
@@ -86,7 +78,7 @@ class Grader(AbstractContextManager["Grader"]):
         reference: Callable[[Gradable], AnswerKey] = lambda problem: problem.reference(),
         benchmark: Benchmark | None = None,
         budget: TimingBudget | None = None,
-        open_session: Callable[[RunnerProgram, Device, Limits], Session] = Session,
+        open_session: OpenSession = Session,
         profiler: Callable[[], Path | None] = find_profiler,
     ) -> None:
         PROBLEMS.compute_on(device.nodes(), device.variables())
@@ -282,7 +274,9 @@ class Grader(AbstractContextManager["Grader"]):
             fresh = sessions.enter_context(self._open_session(checked, self._device, limits))
             return fresh.load() or fresh
 
-        session, fault = self._check(session, draft, again, interpreted=checked.interpret)
+        session, fault = check_cases(
+            session, draft, again, self._progress, interpreted=checked.interpret
+        )
         if artifact.extensions is not None:
             asked = session.unbuilt()
             if asked and rounds > 1:
@@ -300,7 +294,7 @@ class Grader(AbstractContextManager["Grader"]):
         if fault is not None:
             draft.output = session.output()
             session.close()
-            where = self._explain(checked, draft, fault)
+            where = explain(draft, fault, checked, self._open_session, self._progress)
             return draft.finish(fault.verdict, fault.message + where)
         if draft.task.problem.format and draft.options.case is None:
             self._progress.phase("stronger checks")
@@ -329,78 +323,6 @@ class Grader(AbstractContextManager["Grader"]):
             return draft.finish(first.verdict, first.message)
         first.allowance = allowance
         return ReadyToTime(first, start)
-
-    def _check(
-        self,
-        session: Session,
-        draft: ResultBuilder,
-        again: Callable[[], Session | Fault],
-        *,
-        interpreted: bool,
-    ) -> tuple[Session, Fault | None]:
-        """Load the submission and run all cases; the draft gets what came of them.
-
-        Returns the session that ran the last: another one, made by ``again``, where a case was too
-        large for the emulator.
-        """
-        # Before any submitted code runs: memory that it takes must not make cases smaller.
-        draft.task = fixed_task(draft.task)
-        cases = correctness_cases(draft.task, draft.options, interpreted=interpreted)
-        self._progress.phase("load")
-        fault = session.load()
-        draft.layers = session.layers
-        if not session.isolated and _NOT_ISOLATED not in draft.notes:
-            draft.notes.append(_NOT_ISOLATED)
-        if fault is not None:
-            return session, fault
-        tasks = weighed_tasks(session, draft.task, cases)
-        if isinstance(tasks, Fault):
-            return session, tasks
-        for draft.task in tasks:
-            self._progress.phase("check", len(cases))
-            outcome = run_cases(session, draft.task, cases, self._progress.advance, again)
-            session, fault = outcome.session or session, outcome.fault
-            draft.drawn, draft.cases = outcome.drawn, outcome.cases
-            if fault is None or fault.verdict not in MAYBE_OF_WEIGHTS or draft.task is tasks[-1]:
-                break
-            if fault.verdict is Verdict.RUNTIME_ERROR:  # nothing may work in that process any more
-                session.close()
-                if isinstance(fresh := again(), Fault):
-                    return session, fresh
-                session = fresh
-        if fault is None and draft.task is not tasks[0]:
-            draft.notes.append(KEPT)
-        return session, fault
-
-    def _explain(self, program: RunnerProgram, draft: ResultBuilder, fault: Fault) -> str:
-        """Look for a smaller failing case; returns a line on where a GPU's invalid access was."""
-        if draft.failed_case is None or draft.options.rough:
-            return ""
-        task, number = draft.task, len(draft.cases) - 1
-        failure = FailingCase(draft.drawn[number], number, fault.verdict)
-        limits = patient(task.problem.limits)
-        allowance = Allowance(limits.shrink_s)
-
-        def start() -> Session | Fault:
-            session = self._open_session(program, self._device, limits)
-            session.allowance = allowance
-            if (failed := session.load()) is not None:
-                session.close()
-            return failed or session
-
-        with suppress(MachineError, ProblemError):  # the verdict stands without it
-            self._progress.phase("shrink")
-            options = draft.options
-            draft.shrunk = shrink_failure(
-                task, failure, start, options.shrink_s, smaller=options.smaller
-            )
-        with suppress(MachineError):
-            if is_memory_fault(fault.message):
-                self._progress.phase("locate")
-                spec = draft.shrunk.case.spec if draft.shrunk else failure.case.spec
-                report = locate(task, task.problem.parse_case(spec), program)
-                return f"\n{report}" if report else ""
-        return ""
 
     def _profile(self, program: RunnerProgram, draft: ResultBuilder) -> None:
         """Profile one call, of the case that was named or the first timed shape.

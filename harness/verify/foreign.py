@@ -8,8 +8,8 @@ import time
 
 from harness.device.base import Device
 from harness.errors import ProblemError, UsageError
-from harness.formats.client import PROBLEMS
 from harness.formats.problem import Foreign
+from harness.formats.processes import PROBLEMS
 from harness.formats.weakness import Tried, claim, try_impostors
 from harness.verify.findings import DetectionResult, PackageReport, Status
 

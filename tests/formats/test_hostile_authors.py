@@ -10,7 +10,6 @@ from support.foreign import foreign, written
 from harness.author.client import AuthorError
 from harness.errors import ProblemError
 from harness.formats import client
-from harness.formats.client import PROBLEMS
 from harness.formats.description import description
 from harness.formats.messages import (
     CasesDescribed,
@@ -20,6 +19,7 @@ from harness.formats.messages import (
     ToldWeight,
 )
 from harness.formats.problem import Foreign
+from harness.formats.processes import PROBLEMS
 from harness.problem.case import CaseLimits
 from harness.sandbox.processors import usable_processors
 

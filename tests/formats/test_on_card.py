@@ -8,8 +8,9 @@ import pytest
 from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import foreign, job, written
 
-from harness.formats.client import Card, ForeignProcess, Problems
+from harness.formats.client import Card, ForeignProcess
 from harness.formats.known import read_problem
+from harness.formats.processes import Problems
 
 PLACES = """
 class Model(nn.Module):

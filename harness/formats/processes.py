@@ -1,0 +1,212 @@
+"""The processes of foreign problems, a few of them, and what each said last."""
+
+import atexit
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from hashlib import sha256
+
+import torch
+from torch import Tensor
+
+from harness.author.client import AuthorError
+from harness.errors import Diagnostic, ProblemError
+from harness.formats.base import Source
+from harness.formats.client import Card, ForeignProcess, Ungradable
+from harness.formats.description import Description, FormatCase
+from harness.problem.terms import TensorSpec
+from harness.text.plain import plain_lines
+
+_MOST = 2
+"""Processes that are kept."""
+_KEPT_BYTES = 1 << 30
+"""Drawn inputs and answers that are kept, in all."""
+
+Make = Callable[[ForeignProcess], dict[str, Tensor]]
+
+
+class Problems:
+    """Processes by problem, a few of them; what each said of its cases; what was asked last.
+
+    Raises:
+        ProblemError: from its methods: the problem's code is wrong, or took too much.
+        Ungradable: likewise: it is of a kind that is not graded, or needs what is not here.
+        MachineError: likewise: no process can be started.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._processes: OrderedDict[str, ForeignProcess] = OrderedDict()
+        self._described: dict[tuple[str, bool], Description | Ungradable | ProblemError] = {}
+        self._kept: OrderedDict[tuple[object, ...], dict[str, Tensor]] = OrderedDict()
+        self._describing = threading.Lock()
+        self._measured: dict[tuple[str, str, bool], Mapping[str, float] | Ungradable] = {}
+        self._card: Card | None = None
+        self._turns = threading.RLock()
+        """Of who uses the card: taken before all other locks."""
+
+    def compute_on(self, nodes: Sequence[str], variables: Mapping[str, str]) -> None:
+        """Have references compute on the card with these files; on the processor without any."""
+        card = Card(tuple(nodes), dict(variables)) if nodes else None
+        with self._turns:
+            if card != self._card:
+                self._card = card
+                self.close()
+                self._described.clear()
+
+    def undisturbed(self) -> AbstractContextManager[object]:
+        """While entered, no other thread has a reference computed on the card."""
+        return self._turns
+
+    def _turn(self) -> AbstractContextManager[object]:
+        return nullcontext() if self._card is None else self._turns
+
+    def described(self, source: Source, *, small: bool) -> Description:
+        """The problem's cases, asked for once."""
+        key = source.hash, small
+        if (known := self._described.get(key)) is not None and not isinstance(known, Exception):
+            return known
+        with self._turn(), self._describing:
+            if key not in self._described:
+                try:
+                    self._described[key] = self._of(source).describe(small=small)
+                except Ungradable as reason:
+                    self._described[key] = reason
+                except AuthorError as error:
+                    self._described[key] = _blamed(source, error)
+            found = self._described[key]
+        if isinstance(found, Exception):
+            raise found.with_traceback(None)
+        return found
+
+    def drawn(
+        self, source: Source, case: FormatCase, *, small: bool, seed: int
+    ) -> Mapping[str, Tensor]:
+        """The inputs of a call, not to be written to."""
+        key = "drawn", source.hash, case.key, small, seed
+        return self._remembered(source, key, lambda one: one.draw(case, small=small, seed=seed))
+
+    def weights(
+        self, source: Source, specs: Sequence[TensorSpec], *, small: bool, seed: int
+    ) -> Mapping[str, Tensor]:
+        """These weights of a module made under a seed, not to be written to."""
+        key = "weights", source.hash, tuple(spec.name for spec in specs), small, seed
+        return self._remembered(source, key, lambda one: one.weights(specs, small=small, seed=seed))
+
+    def right(
+        self,
+        source: Source,
+        case: FormatCase,
+        inputs: Mapping[str, Tensor],
+        *,
+        small: bool,
+        weights: int,
+    ) -> Mapping[str, Tensor]:
+        """The right outputs of a call, not to be written to."""
+        here = {name: tensor.cpu().contiguous() for name, tensor in inputs.items()}
+        key = "right", source.hash, case.key, small, weights, _digest(here)
+        return self._remembered(
+            source,
+            key,
+            lambda one: one.right(case, small=small, weights=weights, inputs=here),
+        )
+
+    def measured(self, source: Source, case: FormatCase, *, small: bool) -> Mapping[str, float]:
+        """What each output may be off in a case, measured once."""
+        key = source.hash, case.key, small
+        if key not in self._measured:
+            try:
+                with self._turn():
+                    self._measured[key] = self._of(source).measured(case, small=small)
+            except Ungradable as reason:
+                self._measured[key] = reason
+            except AuthorError as error:
+                raise _blamed(source, error) from None
+        found = self._measured[key]
+        if isinstance(found, Ungradable):
+            raise found.with_traceback(None)
+        return found
+
+    def checked(
+        self,
+        source: Source,
+        case: FormatCase,
+        inputs: Mapping[str, Tensor],
+        outputs: Mapping[str, Tensor],
+        *,
+        small: bool,
+    ) -> bool:
+        """What the format's own check says of a call's outputs."""
+        given, got = (
+            {name: tensor.cpu().contiguous() for name, tensor in each.items()}
+            for each in (inputs, outputs)
+        )
+        key = "checked", source.hash, case.key, small, _digest(given), _digest(got)
+
+        def ask(one: ForeignProcess) -> dict[str, Tensor]:
+            said = one.check(case, small=small, inputs=given, outputs=got)
+            return {"right": torch.tensor(said)}
+
+        return bool(self._remembered(source, key, ask)["right"])
+
+    def close(self) -> None:
+        """End all processes."""
+        for each in self._processes.values():
+            each.close()
+        self._processes.clear()
+
+    def _remembered(
+        self, source: Source, key: tuple[object, ...], make: Make
+    ) -> Mapping[str, Tensor]:
+        with self._lock:
+            if (found := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return found
+        try:
+            with self._turn():
+                found = make(self._of(source))
+        except Ungradable:
+            raise
+        except AuthorError as error:
+            raise _blamed(source, error) from None
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > 1 and _bytes(self._kept.values()) > _KEPT_BYTES:
+                self._kept.popitem(last=False)
+        return found
+
+    def _of(self, source: Source) -> ForeignProcess:
+        with self._lock:
+            process = self._processes.setdefault(source.hash, ForeignProcess(source, self._card))
+            self._processes.move_to_end(source.hash)
+            count = len(self._processes) - _MOST
+            old = [self._processes.popitem(last=False)[1] for _ in range(count)]
+        for each in old:
+            with each._lock:
+                each.close()
+        return process
+
+
+def _bytes(kept: Iterable[Mapping[str, Tensor]]) -> int:
+    return sum(tensor.nbytes for each in kept for tensor in each.values())
+
+
+def _digest(tensors: Mapping[str, Tensor]) -> str:
+    digest = sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _blamed(source: Source, error: AuthorError) -> ProblemError:
+    return ProblemError(
+        [Diagnostic(source.code or source.path, error.line, source.format, plain_lines(str(error)))]
+    )
+
+
+PROBLEMS = Problems()
+"""Global, since all grades of a run share it, and the exit must close it."""
+
+atexit.register(PROBLEMS.close)
