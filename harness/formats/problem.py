@@ -174,7 +174,7 @@ class Foreign:
         small = room.work is not None
         found = []
         for each in self._described(small=small).cases.values():
-            needed = footprint(each.tensors)
+            needed = footprint(each.tensors, apart=not small)
             if room.bytes is None or needed <= room.bytes:
                 found.append((needed, self._case(each, seed, small=small)))
         if not found:
@@ -186,9 +186,12 @@ class Foreign:
         return [case for _, case in sorted(found, key=lambda pair: pair[0])]
 
     def footprints(self, *, emulated: bool) -> list[int]:
-        """Bytes of memory that checking each case takes."""
+        """Bytes of the device's memory that checking each case takes.
+
+        On a GPU without those of the reference, which can compute on the processor.
+        """
         cases = self._described(small=emulated).cases.values()
-        return [footprint(each.tensors) for each in cases]
+        return [footprint(each.tensors, apart=not emulated) for each in cases]
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """Those that the format times, few of many; its last, if it times none that it checks."""

@@ -261,8 +261,12 @@ def benchmark_cases(task: Task) -> Sequence[Case]:
     cases = problem.timed_cases(emulated=device.emulated)
     free = device.free_bytes()
     if problem.format:
-        tensors = [problem.tensors_of(case, task.dtype) for case in cases]
-        fit = [c for c, each in zip(cases, tensors, strict=True) if footprint(each) <= free]
+        apart = not device.emulated
+        fit = [
+            case
+            for case in cases
+            if footprint(problem.tensors_of(case, task.dtype), apart=apart) <= free
+        ]
         if not fit:
             raise CannotBeTimed(f"{numbers.bytes_(free)} of memory are free on {device.name}")
         return fit

@@ -52,7 +52,8 @@ def weighed_tasks(session: Session, task: Task, cases: Sequence[Case]) -> list[T
     fresh = replace(problem, weights=matched_weights(reference, digests, told))
     room = case_bytes(task.device.free_bytes())
     if not fresh.weights or any(
-        footprint(fresh.tensors_of(case, task.dtype)) > room for case in cases
+        footprint(fresh.tensors_of(case, task.dtype), apart=not task.device.emulated) > room
+        for case in cases
     ):
         return [task]
     return [with_problem(task, fresh), task]

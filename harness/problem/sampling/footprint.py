@@ -23,14 +23,16 @@ _COMPARED_AT_ONCE = 1 << 23  # elements
 _COMPARE_COPIES = 4  # wide temporaries of a comparison
 
 
-def footprint(tensors: Sequence[TensorSpec]) -> int:
+def footprint(tensors: Sequence[TensorSpec], *, apart: bool = False) -> int:
     """Bytes of the device's memory that checking a case with these tensors takes at its peak.
 
     A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
-    needs more than is counted here.
+    needs more than is counted here. One that computes ``apart``, in a process that finds room
+    elsewhere if the device has none, has no copies of inputs beside the arena.
     """
     arena = sum(CALLS * _buffer(tensor) for tensor in tensors)
-    return arena + beside_arena(tensors, CALLS)
+    copies = sum(map(_input_copies, tensors)) if apart else 0
+    return arena + beside_arena(tensors, CALLS) - copies
 
 
 def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:
@@ -47,20 +49,26 @@ def _buffer(tensor: TensorSpec) -> int:
 
 
 def _beside(tensor: TensorSpec, calls: int) -> int:
-    element = DTYPES[tensor.dtype]
-    wide = _WIDE_BYTES * (2 if element.kind is DtypeKind.COMPLEX else 1)
-    count = math.prod(tensor.shape)
+    wide, count = _wide(tensor), math.prod(tensor.shape)
     arena = calls * _buffer(tensor)
-    total = 0
+    total = _input_copies(tensor)
     if tensor.direction is Direction.IN:
         total += arena // _DIGEST_SHARE + min(arena, _DIGEST_EDGES)
     if tensor.direction is Direction.INOUT or tensor.span > count:  # drawn, or made dense, again
         total += min(arena, max(_buffer(tensor), SLICE))
-    if tensor.together:
-        total += _DRAWN_COPIES * wide * count
-    if tensor.direction is not Direction.OUT:
-        total += _INPUT_COPIES * wide * count
     if tensor.direction is not Direction.IN:
         total += _OUTPUT_COPIES * wide * count
         total += _COMPARE_COPIES * wide * min(count, _COMPARED_AT_ONCE)
     return total
+
+
+def _input_copies(tensor: TensorSpec) -> int:
+    """Bytes of what is made of one call's input: as it is drawn, and for the reference."""
+    copies = _DRAWN_COPIES if tensor.together else 0
+    copies += _INPUT_COPIES if tensor.direction is not Direction.OUT else 0
+    return copies * _wide(tensor) * math.prod(tensor.shape)
+
+
+def _wide(tensor: TensorSpec) -> int:
+    """Bytes of an element in the type in which references compute."""
+    return _WIDE_BYTES * (2 if DTYPES[tensor.dtype].kind is DtypeKind.COMPLEX else 1)

@@ -1,5 +1,8 @@
 """What checking a case takes."""
 
+import math
+from dataclasses import replace
+
 from harness.problem.case import Case, parse_case
 from harness.problem.sampling.footprint import beside_arena, footprint
 from harness.problem.terms import Direction
@@ -40,3 +43,14 @@ def test_a_large_input_takes_its_arena_a_64th_and_wide_copies(gemm) -> None:
         assert footprint([tensor]) == arena + arena // 64 + 34 * 4096 + wide
     one, many = (beside_arena(tensors[:1], calls) for calls in (1, 1000))
     assert many - one <= 999 * (arena // 2) // 64 + 1
+
+
+def test_a_reference_in_a_process_of_its_own_needs_no_copies_of_inputs_here(gemm) -> None:
+    case = Case(sizes={"m": 8192, "n": 8, "k": 8192}, scalars={"alpha": 0.5})
+    tensors = gemm.tensors_of(case, "float32")
+    count = sum(math.prod(t.shape) for t in tensors if t.direction is not Direction.OUT)
+    here, apart = footprint(tensors), footprint(tensors, apart=True)
+    assert here - apart == 2 * 8 * count
+    together = [replace(t, together=t.direction is not Direction.OUT) for t in tensors]
+    assert footprint(together, apart=True) == apart
+    assert footprint(together) - here == 2 * 8 * count
