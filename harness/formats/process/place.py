@@ -5,7 +5,7 @@ reference makes while it computes is made where it computes, whatever device it 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -49,7 +49,8 @@ class Place:
             error.__traceback__ = None  # its frames hold tensors
             lasting = not isinstance(error, torch.OutOfMemoryError)
         finally:
-            torch.cuda.memory.empty_cache()
+            with suppress(RuntimeError):  # it has failed for good
+                torch.cuda.memory.empty_cache()
         right = dict(reference(_to_processor))
         self._card = self._card and not lasting
         return right
