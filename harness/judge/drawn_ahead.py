@@ -6,7 +6,6 @@ with large tensors. Each tensor of a call has a seed of its own, so that many ca
 
 import itertools
 import math
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,7 +24,6 @@ from harness.sandbox.processors import usable_processors
 MOST_BYTES = 1 << 30
 """Drawn and not asked for yet; one tensor may be larger."""
 _MOST_DRAWERS = 8
-
 
 _Key = tuple[str, str, str]
 """A tensor's name, the case's spec, the call's seed."""
@@ -69,7 +67,7 @@ class DrawnAhead:
     ) -> None:
         self._inputs = inputs
         self._pool = ThreadPoolExecutor(drawers, "draw")
-        self._waiting = OrderedDict((each.key, each) for each in itertools.starmap(_Wanted, wanted))
+        self._waiting = {each.key: each for each in itertools.starmap(_Wanted, wanted)}
         self._begun: dict[_Key, _Drawing] = {}
         self._most_bytes = most_bytes
         self._begin()
