@@ -64,13 +64,15 @@ class Tried:
     """Cases that it was tried in."""
     refused: int = 0
     """Cases in which it was found wrong."""
+    lacking: int = 0
+    """Cases in which it has no answer, and so none that passes."""
     spec: str = ""
-    """The first of these."""
+    """The first of those in which it was found wrong."""
 
     @property
     def accepted(self) -> bool:
-        """Whether it was tried, and passed each time."""
-        return self.cases > 0 and self.refused == 0
+        """Whether it was tried in all cases, and passed each time."""
+        return self.cases > 0 and self.refused == self.lacking == 0
 
 
 def weak_claims(problem: Gradable, *, emulated: bool) -> tuple[str, ...]:
@@ -118,10 +120,10 @@ def try_impostors(problem: Gradable, seed: str, grades: int, *, emulated: bool) 
                 return found
             call = _call(problem, case, grade)
             for impostor in tuple(left):
-                answer = impostor.answer(call)
+                answer, tried = impostor.answer(call), left[impostor]
                 if answer is None:
+                    tried.lacking += 1
                     continue
-                tried = left[impostor]
                 tried.cases += 1
                 if not _passes(call, answer):
                     tried.refused, tried.spec = 1, case.spec

@@ -49,8 +49,8 @@ def _verify(problem: Foreign, report: PackageReport, device: Device) -> None:
 
 
 def _result(tried: Tried, dtype: str) -> DetectionResult:
-    if not tried.cases:
-        status, why = Status.NOT_APPLICABLE, "no input is as large as the output"
+    if tried.lacking and not tried.refused:
+        status, why = Status.NOT_APPLICABLE, "not in all cases is an input as large as the output"
     else:
         status, why = (Status.ACCEPTED if tried.accepted else Status.REJECTED), ""
     return DetectionResult(

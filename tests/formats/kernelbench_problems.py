@@ -150,6 +150,18 @@ def get_init_inputs():
     return [5]
 """
 
+TURNED = """
+class Model(nn.Module):
+    def forward(self, x):
+        return (x * 2).transpose(0, 2), x[:, ::2].permute(2, 0, 1)
+
+def get_inputs():
+    return [torch.randn(6, 4, 5)]
+
+def get_init_inputs():
+    return []
+"""
+
 ACCEPTED = {
     "paired": (PAIRED, "shapes: fixed"),
     "scaled": (SCALED, "sizes: divided by 2 for the CPU"),
@@ -161,6 +173,7 @@ ACCEPTED = {
     "numbered": (NUMBERED, "shapes: fixed"),
     "single": (SINGLE, "reference: float32"),
     "fixed": (FIXED, "inputs: fixed"),
+    "turned": (TURNED, "shapes: fixed"),
 }
 """Text, and a claim of the result."""
 

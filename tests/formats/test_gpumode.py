@@ -39,6 +39,22 @@ def test_right_and_wrong(grader: Grader, tmp_path: Path) -> None:
     assert "custom_kernel" in other.message
 
 
+def test_seeds_are_no_larger_than_the_tasks_own(tmp_path: Path) -> None:
+    """Values around a seed of nine digits would all be the same float."""
+    drawing = 'torch.rand(size, device="cuda", generator=generator(seed))'
+    assert drawing in SORT
+    problem = foreign(checkout(tmp_path, "sort_py", SORT.replace(drawing, f"{drawing} + seed")))
+    cases = problem.draw_cases("s", dtype="float32", room=CaseLimits(work=1.0))
+    drawn = []
+    for case in cases:
+        spec = problem.tensors_of(case, "float32")[0]
+        values = [problem.inputs().draw(spec, case, f"s/{call}") for call in range(3)]
+        assert all(len(x.unique()) > 0.9 * x.numel() for x in values)
+        drawn += [int(x.min()) for x in values]
+        assert all(x.min() >= 1 and x.max() <= 4243 for x in values)
+    assert len(set(drawn)) == len(drawn)
+
+
 @pytest.mark.corpus
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_every_solution_is_accepted(grader: Grader, tmp_path: Path, name: str) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from formats.kernelbench_problems import HEAD, SCALED
+from formats.leetgpu_problems import challenge, checkout
 from formats.weak_problems import WEAK
 from support.commands import in_shell, words
 from support.foreign import foreign, graded, grading, written
@@ -28,6 +29,25 @@ def test_which_impostors_a_problem_accepts(tmp_path: Path, name: str) -> None:
     weak = [f"weak: {each} passes" for each in accepted]
     assert [each for each in claims if each.startswith("weak: ")] == weak
     assert claims[-1].startswith("tolerance: own")
+
+
+@pytest.mark.parametrize(
+    ("lengths", "status"), {"1, 1": "accepted", "1, 9": "not applicable"}.items()
+)
+def test_what_has_no_answer_in_one_case_passes_none(
+    tmp_path: Path, lengths: str, status: str
+) -> None:
+    text = challenge(
+        "'x': (FLOATS, 'in'), 'y': (FLOATS, 'out')",
+        "x, y):\n        y[0] = x.sum()",
+        f"return [{{'x': torch.rand(n), 'y': torch.empty(1)}} for n in ({lengths})]",
+    )
+    problem = foreign(checkout(tmp_path, "sum", text))
+    report = verify_foreign(problem, "seed", 1, CpuDevice())
+    statuses = {each.name: each.status for each in report.impostors}
+    assert statuses["its own input"] == status
+    claims = problem.claims(emulated=True)
+    assert ("weak: its own input passes" in claims) is (status == "accepted")
 
 
 @pytest.mark.corpus

@@ -157,7 +157,7 @@ def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
     if right.keys() != wide.keys() or not all(is_wide(x) for x in wide.values()):
         return False
     for name, one in right.items():
-        other = wide[name]
+        other = wide[name].contiguous()
         if one.shape != other.shape:
             return False
         if not (one.is_floating_point() or one.is_complex()):
