@@ -103,7 +103,8 @@ class Noise(Uncompiled):
 
     def _put(self, x: Tensor, spread: "Tensor | float") -> None:
         """Errors in proportion to the result, or to what a sum's terms came to."""
-        noise = torch.rand(x.shape, generator=self._draws, dtype=x.dtype).mul_(2).sub_(1)
+        drawn = torch.rand(x.shape, generator=self._draws, dtype=x.dtype)
+        noise = drawn.to(x.device).mul_(2).sub_(1)
         size = x.abs()
         if isinstance(spread, Tensor):
             size = (

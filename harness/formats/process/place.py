@@ -39,7 +39,7 @@ class Place:
         What fails on the card is computed on the processor. If that does not fail, all is from then
         on, unless the card's memory was too small. What a reference raises comes through.
         """
-        if not self._card:
+        if not self._card or torch.get_default_device().type == "meta":  # of shapes alone
             return dict(reference(_to_processor))
         try:
             with _on_card():

@@ -7,6 +7,8 @@ import torch
 from torch import Tensor, nn
 
 from harness.formats.process import place
+from harness.formats.process.cutting import shapes_only
+from harness.formats.process.measure import Noise
 from harness.formats.process.place import Moved, Place
 
 
@@ -85,6 +87,21 @@ def test_what_fails_in_both_places_says_nothing_of_the_card(nowhere: Place) -> N
     with pytest.raises(TypeError, match="on cpu"):
         nowhere.compute(reference)
     assert nowhere.leave_card()
+
+
+def test_shapes_without_values_have_no_place(nowhere: Place) -> None:
+    def reference(moved: Moved) -> dict[str, Tensor]:
+        return {"y": moved(torch.rand(3)) * 2}
+
+    with shapes_only():
+        assert nowhere.compute(reference)["y"].is_meta
+    assert nowhere.leave_card()
+
+
+def test_errors_are_put_in_where_it_is_computed() -> None:
+    x = torch.ones(3, dtype=torch.float64, device="meta")
+    with Noise(1):
+        assert (x * 2).is_meta
 
 
 def test_without_a_card_nothing_is_moved() -> None:
