@@ -9,7 +9,7 @@ from formats import weight_problems as modules
 from support.foreign import foreign, graded, grading, job, written
 
 from harness.formats.problem import Foreign
-from harness.grading import grader as grader_module
+from harness.grading import checking
 from harness.grading.grader import Grader
 from harness.grading.job import Options
 from harness.grading.weights import KEPT, weighed_tasks
@@ -109,7 +109,7 @@ def test_each_call_has_its_own_in_guarded_memory(
     text: str,
     message: str,
 ) -> None:
-    monkeypatch.setattr(grader_module, "weighed_tasks", only_fresh)
+    monkeypatch.setattr(checking, "weighed_tasks", only_fresh)
     result = graded(grader, problem, written(tmp_path, "file.py", text))
     assert result.verdict is Verdict.WRONG_ANSWER
     assert message in result.message
