@@ -64,8 +64,7 @@ class TravellingPackage:
             slug = load_problem(folder).slug
         except ProblemError:  # which the report will say
             slug = folder.name
-        if choices.examples:
-            paths += files_below(solutions_of(folder, slug))
+        paths += files_below(solutions_of(folder, slug))
         files = {path.relative_to(home).as_posix(): path.read_bytes() for path in paths}
         return cls(folder, home, files, choices)
 

@@ -65,6 +65,16 @@ def test_its_report_is_the_one_of_home(folder: Path, examples: bool) -> None:
     assert bool(here.errors) and here.variants
 
 
+def test_solutions_tell_that_it_can_be_solved_without_being_graded(package: Package) -> None:
+    folder, choices = package(), replace(CHOICES, examples=False)
+    warning = "no submission beside the baseline is accepted"
+    assert any(warning in each.message for each in _away(folder, choices).findings)
+    path = folder.parents[1] / "solutions/row-sum/me/right.py"
+    path.parent.mkdir(parents=True)
+    path.write_text((folder / "baseline.py").read_text())
+    assert not any(warning in each.message for each in _away(folder, choices).findings)
+
+
 def test_a_package_that_does_not_load_has_its_report(package: Package) -> None:
     folder = package()
     (folder / "problem.md").write_text("---\nslug: 3 4\n---\n")
