@@ -75,8 +75,9 @@ def verify(
     paths = [name for name in names if _is_foreign(name, problems_dir)]
     ours = [name for name in names if name not in paths]
     folders = package_folders(problems_root(problems_dir), ours) if ours or not names else []
-    several = "--cluster" if wanted_cluster() is not None else "--cards"
-    if paths and (cards is not None or wanted_cluster() is not None):
+    elsewhere = {"--cluster": wanted_cluster(), "--cards": cards}
+    several = next((option for option, value in elsewhere.items() if value is not None), None)
+    if paths and several:
         raise UsageError(f"{several}: {plain(paths[0])} is of another format: leave {several} away")
     require_device(device)
     # Not earlier: torch takes seconds to import, and a wrong name is known at once.

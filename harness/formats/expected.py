@@ -42,12 +42,6 @@ def inexact(tensor: Tensor) -> bool:
     return tensor.is_floating_point() or tensor.is_complex()
 
 
-def root_mean_square(tensor: Tensor) -> Tensor:
-    """Of the finite elements of a tensor, a tensor of rank 0."""
-    size = tensor.abs()
-    return size.where(size.isfinite(), 0).square().mean().sqrt()
-
-
 def expectation(
     expected: Tensor, off: Tensor | None, spec: TensorSpec, *, rounded: bool
 ) -> Expectation:

@@ -65,20 +65,22 @@ class Problems:
     def described(self, source: Source, *, small: bool) -> Description:
         """The problem's cases, asked for once."""
         key = source.hash, small
-        if (known := self._described.get(key)) is not None and not isinstance(known, Exception):
-            return known
-        with self._turn(), self._describing:
-            if key not in self._described:
-                try:
-                    self._described[key] = self._of(source).describe(small=small)
-                except Ungradable as reason:
-                    self._described[key] = reason
-                except AuthorError as error:
-                    self._described[key] = _blamed(source, error)
-            found = self._described[key]
+        found = self._described.get(key)  # which needs no turn, if it is known
+        if found is None:
+            with self._turn(), self._describing:
+                found = self._described.get(key) or self._asked(source, small=small)
+                self._described[key] = found
         if isinstance(found, Exception):
             raise found.with_traceback(None)
         return found
+
+    def _asked(self, source: Source, *, small: bool) -> Description | Ungradable | ProblemError:
+        try:
+            return self._of(source).describe(small=small)
+        except Ungradable as reason:
+            return reason
+        except AuthorError as error:
+            return _blamed(source, error)
 
     def drawn(
         self, source: Source, case: FormatCase, *, small: bool, seed: int

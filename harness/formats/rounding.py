@@ -1,10 +1,19 @@
-"""What an answer may be off where it is rounded to its type: never less than that rounding."""
+"""What an answer may be off where it is rounded to its type: never less than that rounding.
+
+Both the judge and the problem's process use it.
+"""
 
 import torch
 from torch import Tensor
 
 _CHUNK = 1 << 22
 """Elements at a time: temporaries take a few times 32 MiB."""
+
+
+def root_mean_square(tensor: Tensor) -> Tensor:
+    """Of a tensor's elements, those that are not finite taken for 0: a tensor of rank 0."""
+    size = tensor.abs()
+    return size.where(size.isfinite(), 0).square().mean().sqrt()
 
 
 def with_rounding(

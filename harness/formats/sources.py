@@ -16,11 +16,11 @@ from harness.formats.expected import (
     inexact,
     marked,
     moved,
-    root_mean_square,
     typed,
     with_signs,
 )
 from harness.formats.processes import PROBLEMS
+from harness.formats.rounding import root_mean_square
 from harness.problem.case import Case
 from harness.problem.terms import Expectation, TensorSpec
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldTensor
 from harness.formats.process.modes import Uncompiled, tensors_in
-from harness.formats.rounding import with_rounding
+from harness.formats.rounding import root_mean_square, with_rounding
 
 Tensors = Mapping[str, Tensor]
 
@@ -232,8 +232,8 @@ def roughly(right: Tensors, wide: Tensors) -> dict[str, float] | None:
         if not bool(((known == other) | (known.isnan() & other.isnan()) | finite).all()):
             return None
         error = (known - other).abs().where(finite, 0)
-        size = float(other.abs().where(finite, 0).square().mean().sqrt())
-        if not float(error.square().mean().sqrt()) <= ROUGH * size:
+        size = float(root_mean_square(other))
+        if not float(error.square().mean().sqrt()) <= ROUGH * size:  # nor where it is infinite
             return None
         found[name] = _ROOM * float(error.max()) / size if size else 0.0
     return found

@@ -149,7 +149,7 @@ class _Shapes(TorchFunctionMode):
         ):
             given["device"] = "meta"
         given.pop("generator", None)
-        kept = [each for each in args if not _names_device(each)]
+        kept = [each for each in args if not names_device(each)]
         return func(*kept, **given)
 
 
@@ -196,7 +196,8 @@ def _shape(
     return tuple(int(each) for each in (size if isinstance(size, tuple | list) else (size,)))
 
 
-def _names_device(value: object) -> bool:
+def names_device(value: object) -> bool:
+    """Whether an argument says where a tensor is to be."""
     if isinstance(value, torch.device):
         return True
     return isinstance(value, str) and value.split(":")[0] in ("cuda", "cpu")

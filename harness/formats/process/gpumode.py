@@ -33,9 +33,11 @@ from harness.formats.process.adaptor import (
 from harness.formats.process.checks import Rule, compared, rule_of, verdict_of
 from harness.formats.process.cutting import less
 from harness.formats.process.nested import filled, flattened
-from harness.formats.process.trying import Tested, Values
+from harness.formats.process.trial import Values
+from harness.formats.process.trying import Tested
 
 _FEW_SEEDS = 1000
+"""At least so many, where a task's own seed is small."""
 _NEEDED = ("generate_input", "ref_kernel", "check_implementation")
 _COMPARISONS = ("verbose_allclose", "verbose_allequal")
 
@@ -83,7 +85,7 @@ class GpuMode(Tested):
         """The tensors in what ``generate_input`` returns, but those that are outputs."""
         case = {name: _cut(name, value, factor) for name, value in self._cases[key].items()}
         if "seed" in case:
-            # No larger than such seeds are, for some make values of it; what is secret is mixed in.
+            # Some make values of it, so it is no larger than the task's; reseeded() hides it.
             digest = sha256(f"{seed}|{key}|{case['seed']}".encode()).digest()
             most = max(int(case["seed"]), _FEW_SEEDS)
             case["seed"] = 1 + int.from_bytes(digest[:8], "big") % most

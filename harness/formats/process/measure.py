@@ -17,6 +17,7 @@ from torch import Tensor
 
 from harness.formats.process.adaptor import Adaptor, Tensors
 from harness.formats.process.modes import Uncompiled, tensors_in
+from harness.formats.rounding import root_mean_square
 
 RUNS = 3
 """Runs with other errors; the worst counts."""
@@ -74,7 +75,7 @@ def _relative(found: Tensor, right: Tensor) -> float:
         return 0.0
     known = right.isfinite() & found.isfinite()
     size = right.abs().where(known, 0)
-    rms = float(size.square().mean().sqrt())
+    rms = float(root_mean_square(size))
     error = (found - right).abs().where(known, 0) / size.clamp(min=rms or 1.0)
     return float(error.max())
 

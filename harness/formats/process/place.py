@@ -13,6 +13,8 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
+from harness.formats.process.cutting import names_device
+
 Moved = Callable[[Any], Any]
 """A tensor or module in the place where is computed."""
 
@@ -104,8 +106,4 @@ def _to_processor(each: Any) -> Any:
 
 
 def _to_card(value: Any) -> Any:
-    if isinstance(value, torch.device) and value.type in ("cpu", "cuda"):
-        return _CARD
-    if isinstance(value, str) and (value == "cpu" or value.split(":")[0] == "cuda"):
-        return _CARD
-    return value
+    return _CARD if names_device(value) and torch.device(value).type != "meta" else value

@@ -6,8 +6,7 @@ in float64, and the tolerance that its check stands for.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -18,7 +17,6 @@ from harness.formats.process.adaptor import (
     C_NAMES,
     ROUGHER,
     Adaptor,
-    Exactness,
     MistakeError,
     Tensors,
     UngradableError,
@@ -37,32 +35,12 @@ from harness.formats.process.cutting import (
     shapes_only,
 )
 from harness.formats.process.place import PLACE, Moved
+from harness.formats.process.trial import Trial, Value, Values, copied
 from harness.runner.entry.construction import seed_all
 
 _SURE = 0.5
 """Part of what is allowed by which a reference may be off its own answer in float64: it has other
 inputs later on."""
-
-Value = Tensor | bool | int | float
-Values = Mapping[str, Value]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """What trying a test has shown."""
-
-    factor: int
-    """By which its sizes are divided; 0 for none."""
-    values: Values
-    """Its arguments, as they were tried."""
-    right: Tensors
-    """The reference's outputs."""
-    exactness: Exactness
-    """Whether it evaluates in float64."""
-    rule: Rule | None
-    """The tolerance that its check stands for; None where the check itself decides."""
-    given: bool
-    """Whether all that it reads is the same whatever the seed."""
 
 
 class Tested(Adaptor, ABC):
@@ -172,7 +150,7 @@ class Tested(Adaptor, ABC):
 
         def said(moved: Moved) -> Tensors:
             seed_all(1)
-            given = _copied(values, lambda x: moved(x).clone())
+            given = copied(values, lambda x: moved(x).clone())
             with torch.no_grad():
                 right = self.is_right(case, given, {n: moved(x) for n, x in outputs.items()})
             return {"right": torch.tensor(right)}
@@ -251,7 +229,7 @@ class Tested(Adaptor, ABC):
     def _studied(self, key: str, factor: int, values: Values, right: Tensors) -> Trial:
         if not same(right, self._evaluated(key, values, seed=2)):
             raise UngradableError("its reference is not the same each time")
-        rule = self.rule(key, _copied(values), {n: x.clone() for n, x in right.items()})
+        rule = self.rule(key, copied(values), {n: x.clone() for n, x in right.items()})
         if rule is None and not self._accepts(key, values, right):
             raise UngradableError("its check does not accept its own reference's answer")
         bounds = rule or Rule(rtol=0.0, atol=0.0)
@@ -275,7 +253,7 @@ class Tested(Adaptor, ABC):
     def _accepts(self, key: str, values: Values, right: Tensors) -> bool:
         seed_all(1)
         with torch.no_grad():
-            return self.is_right(key, _copied(values), {n: x.clone() for n, x in right.items()})
+            return self.is_right(key, copied(values), {n: x.clone() for n, x in right.items()})
 
     def _at_full_size(self, key: str) -> tuple[Values, Tensors]:
         """Arguments and outputs at the test's own sizes, without values if that can be."""
@@ -309,7 +287,7 @@ class Tested(Adaptor, ABC):
         def right(moved: Moved) -> Tensors:
             seed_all(seed)
             with torch.no_grad():
-                return self.evaluated(key, _copied(values, lambda x: copy(moved(x))))
+                return self.evaluated(key, copied(values, lambda x: copy(moved(x))))
 
         return PLACE.compute(right)
 
@@ -407,7 +385,3 @@ class Tested(Adaptor, ABC):
         if any(each.exactness.errors and each.rule is not None for each in shown):
             claims.append(ROUGHER)
         return claims
-
-
-def _copied(values: Values, copy: Callable[[Tensor], Tensor] = torch.clone) -> dict[str, Value]:
-    return {n: copy(x) if isinstance(x, Tensor) else x for n, x in values.items()}
