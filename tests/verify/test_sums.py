@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.verify.arithmetic.rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
+from harness.verify.arithmetic.rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Format
 from harness.verify.arithmetic.sums import (
     BLOCK,
     MAX_STEPS,
@@ -44,6 +44,18 @@ def test_sequential_and_reversed_sums_equal_loops(length: int) -> None:
         numbers = x[:, column].tolist()
         assert forward[column].item() == loop(numbers)
         assert backward[column].item() == loop(numbers[::-1])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("order", list(Order))
+@pytest.mark.parametrize(
+    "shape", [(1, 3), (300,), (300, 1), (2000, 7, 5), (MAX_STEPS + 500, 2), (MAX_STEPS + 500, 400)]
+)
+@pytest.mark.parametrize("kind", [FLOAT32, FLOAT64])
+def test_a_gpu_adds_in_the_same_order(shape: tuple[int, ...], order: Order, kind: Format) -> None:
+    x = terms(*shape)
+    how = Accumulator(kind, order)
+    assert torch.equal(total(x.cuda(), how).cpu(), total(x, how))
 
 
 def test_blocked_and_split_sums_equal_loops_of_loops() -> None:
