@@ -41,16 +41,12 @@ class Digest:
     def __init__(self, data: Tensor, stretches: Sequence[tuple[int, int]]) -> None:
         self._data = data.view(torch.int8)
         self._rows: list[tuple[int, Tensor]] = []
-        self._edges: list[tuple[int, Tensor]] = []
+        self._edges: list[tuple[int, int]] = []
         for start, stop in stretches:
             first, last = -(-start // ROW) * ROW, stop // ROW * ROW
             if last - first < MIN_ROWS * ROW:
                 first = last = stop
-            self._edges += [
-                (at, self._data.new_empty(end - at))
-                for at, end in ((start, first), (last, stop))
-                if at < end
-            ]
+            self._edges += [(at, end) for at, end in ((start, first), (last, stop)) if at < end]
             rows = (last - first) // ROW
             pieces = -(-rows // _MAX_ROWS)
             for piece in range(pieces):  # of nearly the same length, so that none is too short
@@ -58,6 +54,7 @@ class Digest:
                 made = torch.empty((end - at, _COLUMNS), dtype=torch.int32, device=data.device)
                 self._rows.append((first + at * ROW, made))
         self._weights = torch.empty((ROW, _COLUMNS), dtype=torch.int8, device=data.device)
+        self._kept = self._data.new_empty(sum(end - at for at, end in self._edges))
 
     def take(self) -> None:
         """Note what the stretches hold now, with new weights."""
@@ -65,8 +62,8 @@ class Digest:
         self._weights.copy_(torch.frombuffer(drawn, dtype=torch.int8).view(ROW, _COLUMNS))
         for at, noted in self._rows:
             torch._int_mm(self._matrix(at, noted), self._weights, out=noted)
-        for at, kept in self._edges:
-            kept.copy_(self._data[at : at + len(kept)])
+        if self._edges:
+            torch.cat(self._edge_bytes(), out=self._kept)
 
     def first_change(self) -> int | None:
         """A place in ``data`` with no change before it and one within :data:`ROW` bytes, or None.
@@ -74,7 +71,8 @@ class Digest:
         A change in bytes that are kept as they are is found to the byte.
         """
         changed = [self._changed_rows(at, noted).any() for at, noted in self._rows]
-        changed += [self._changed_bytes(at, kept).any() for at, kept in self._edges]
+        if self._edges:
+            changed.append((torch.cat(self._edge_bytes()) != self._kept).any())
         if not changed or not bool(torch.stack(changed).any()):  # the one wait, nearly always
             return None
         places = [
@@ -82,18 +80,19 @@ class Digest:
             for at, noted in self._rows
             if len(found := self._changed_rows(at, noted).nonzero())
         ]
+        was = self._kept.split([end - at for at, end in self._edges])
         places += [
             at + int(found[0])
-            for at, kept in self._edges
-            if len(found := self._changed_bytes(at, kept).nonzero())
+            for (at, _), now, kept in zip(self._edges, self._edge_bytes(), was, strict=True)
+            if len(found := (now != kept).nonzero())
         ]
         return min(places)
 
+    def _edge_bytes(self) -> list[Tensor]:
+        return [self._data[at:end] for at, end in self._edges]
+
     def _changed_rows(self, at: int, noted: Tensor) -> Tensor:
         return (torch._int_mm(self._matrix(at, noted), self._weights) != noted).any(1)
-
-    def _changed_bytes(self, at: int, kept: Tensor) -> Tensor:
-        return self._data[at : at + len(kept)] != kept
 
     def _matrix(self, at: int, noted: Tensor) -> Tensor:
         return self._data[at : at + len(noted) * ROW].view(-1, ROW)

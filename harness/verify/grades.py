@@ -212,9 +212,10 @@ def _try_variants(
 
 
 def _check(trial: Trial, answers: dict[int, Answers]) -> BatchMismatch | None:
-    """Have the judge check ``answers``; calls that have none get the right one."""
+    """Have the judge check ``answers``; calls that have none get the right one.
+
+    They overwrite those before: what the outputs held first need not be put back.
+    """
     for call in range(CALLS):
         write(trial.batch.outputs(call), answers.get(call, trial.right[call]))
-    found = trial.batch.check(trial.expected)
-    trial.batch.reset()
-    return found
+    return trial.batch.check(trial.expected)
