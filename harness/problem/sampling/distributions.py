@@ -134,17 +134,16 @@ def _fill_pieces(
 ) -> None:
     """Fill floating-point ``out`` piece by piece, on the CPU through float64.
 
-    ``offsets``, float64 and as large as ``out``, are added to what is drawn.
+    ``offsets``, float64 and as large as ``out``, are added to what is drawn, before it is rounded:
+    numbers of a coarse type moved by one number round alike, sum after sum.
     """
     moved = itertools.repeat(None) if offsets is None else _chunks(offsets)
     for part, by in zip(_chunks(out), moved, strict=False):
-        if not _on_host(out):
+        if by is None and not _on_host(out):
             _fill_real(part, parameter, generator, family, out.dtype)
-            if by is not None:
-                part.add_(by)
             continue
         # float64, since vector units of other widths round other numbers in lesser types.
-        drawn = torch.empty(part.shape, dtype=torch.float64)
+        drawn = torch.empty(part.shape, dtype=torch.float64, device=out.device)
         _fill_real(drawn, parameter, generator, family, out.dtype)
         part.copy_(drawn if by is None else drawn.add_(by))
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from support.drawing import draw_tensor
@@ -415,6 +416,17 @@ class TestOnADevice:
     def test_opposites_stay_together(self, shape: tuple[int]) -> None:
         test_cancellation("float32", shape)
         test_cancellation("complex64", shape)
+
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+    def test_numbers_with_an_offset_are_rounded_once(self, dtype: str) -> None:
+        """Else a row's numbers lie at a few places between two units of its sum, all rounded so."""
+        length = 200_000
+        low = replace(NORMAL, values=Distribution(a=-2.0, b=1.0))
+        drawn = filled(dtype, (6, length), "offset", low)
+        in_order = np.add.accumulate(drawn.float().numpy(), axis=1)[:, -1]
+        error = torch.from_numpy(in_order).double() - drawn.double().sum(1)
+        sizes = drawn.double().abs().sum(1)
+        assert (error.abs() <= math.sqrt(length) * 2.0**-24 * sizes).all()
 
     def test_rows_have_one_value_each(self) -> None:
         for shape in ((3000, 7), (7, 3000), (3, 1500, 2)):
