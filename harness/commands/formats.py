@@ -34,8 +34,7 @@ def formats_list(path: Path, small: bool, as_json: bool) -> None:
     from harness.formats.processes import PROBLEMS
 
     if not small:
-        device = open_device("auto")
-        PROBLEMS.compute_on(device.nodes(), device.variables())
+        PROBLEMS.compute_on(open_device("auto"))
     counts = Counter[str]()
     reasons = Counter[str]()
     for source, reason, sizes in _tried(problems_in(path), small=small):

@@ -3,9 +3,10 @@
 import mmap
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -64,13 +65,49 @@ class Ungradable(AuthorComplaint):
         super().__init__(1, plain(reason, 500))
 
 
-class Card(NamedTuple):
+class Room(Protocol):
+    """Memory that two processes share."""
+
+    fd: int
+    """The descriptor that the other maps it by."""
+    bytes: Tensor
+    """All of it as uint8."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class Machine(Protocol):
+    """What submissions run on, with a card or without: a :class:`~harness.device.base.Device`."""
+
+    def nodes(self) -> tuple[str, ...]:
+        """Files of its card and the driver; none without one."""
+
+    def variables(self) -> Mapping[str, str]:
+        """Of the environment, so that CUDA shows that card alone."""
+
+    def arena(self, size: int) -> Room:
+        """Memory of so many bytes, on the card."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
     """The judge's card, as a process of ours can be given it."""
 
     nodes: tuple[str, ...]
     """Its files, and the driver's."""
     variables: Mapping[str, str]
     """Of the environment: it is the only one that CUDA shows."""
+    room: Callable[[int], Room] = field(compare=False)
+    """Makes memory of so many bytes, on the card."""
+    device: str = "cuda:0"
+    """What torch calls it in that process."""
+
+    @classmethod
+    def of(cls, machine: Machine) -> "Card | None":
+        """The machine's; None if it has none."""
+        nodes = machine.nodes()
+        return cls(nodes, machine.variables(), machine.arena) if nodes else None
 
 
 class ForeignProcess(AuthorProcess):
@@ -114,12 +151,14 @@ class ForeignProcess(AuthorProcess):
             told = self.ask(DescribeCases(small=small), CasesDescribed, ())
         return description(told)
 
-    def draw(self, case: FormatCase, *, small: bool, seed: int) -> dict[str, Tensor]:
+    def draw(
+        self, case: FormatCase, *, small: bool, seed: int, on_card: bool = False
+    ) -> dict[str, Tensor]:
         """All tensors that a call reads, in their own types, each with bits of its own."""
         read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
         placed, size = placed_tensors((spec.name, spec.dtype, spec) for spec in read)
-        message = DrawInputs(case=case.key, small=small, seed=seed, tensors=placed)
-        return self._through_memory(message, InputsDrawn, {}, placed, size)
+        message = DrawInputs(case=case.key, small=small, seed=seed, tensors=placed, on_card=on_card)
+        return self._through_memory(message, InputsDrawn, {}, placed, size, on_card=on_card)
 
     def weights(self, specs: Sequence[TensorSpec], *, small: bool, seed: int) -> dict[str, Tensor]:
         """These weights of a module made under a seed."""
@@ -128,7 +167,13 @@ class ForeignProcess(AuthorProcess):
         return self._through_memory(message, WeightsDrawn, {}, placed, size)
 
     def right(
-        self, case: FormatCase, *, small: bool, weights: int, inputs: Mapping[str, Tensor]
+        self,
+        case: FormatCase,
+        *,
+        small: bool,
+        weights: int,
+        inputs: Mapping[str, Tensor],
+        on_card: bool = False,
     ) -> dict[str, Tensor]:
         """The right outputs, in float64 and the like."""
         read = case.read
@@ -145,9 +190,11 @@ class ForeignProcess(AuthorProcess):
                 PlacedTensor(name=s.name, dtype=each.dtype, shape=each.shape, offset=each.offset)
                 for s, each in zip(written, answers, strict=True)
             ),
+            on_card=on_card,
         )
+        told = {each: inputs[each.name] for each in given}
         found = self._through_memory(
-            message, ReferenceEvaluated, {each: inputs[each.name] for each in given}, answers, size
+            message, ReferenceEvaluated, told, answers, size, on_card=on_card
         )
         return {s.name: found[f"{_ANSWER}{s.name}"] for s in written}
 
@@ -201,7 +248,7 @@ class ForeignProcess(AuthorProcess):
                 format=self._source.format,
                 files=tuple(FileText(name=each.name, bytes=len(each.text)) for each in files),
                 threads=usable_processors(),
-                card=self._card is not None,
+                card="" if self._card is None else self._card.device,
             )
             self.exchange(sandbox, message, FilesLoaded, (text.fileno(),))
 
@@ -212,28 +259,51 @@ class ForeignProcess(AuthorProcess):
         given: Mapping[PlacedTensor, Tensor],
         wanted: Iterable[PlacedTensor],
         size: int,
+        *,
+        on_card: bool = False,
     ) -> dict[str, Tensor]:
         """Ask with ``given`` tensors in shared memory, and copy those that are ``wanted`` out."""
-        with self._in_memory(given, size) as (memory, whole):
+        with self._in_memory(given, size, on_card=on_card) as (memory, whole):
             with self._lock:
                 self.ask(message, expected, (memory,))
             return {each.name: part_of(whole, each).clone() for each in wanted}
 
     @contextmanager
     def _in_memory(
-        self, given: Mapping[PlacedTensor, Tensor], size: int
+        self, given: Mapping[PlacedTensor, Tensor], size: int, *, on_card: bool = False
     ) -> Iterator[tuple[int, Tensor]]:
         """Shared memory with ``given`` tensors: its descriptor, and all of it."""
-        if size > self.memory_bytes:
+        if not on_card and size > self.memory_bytes:
             raise Ungradable(f"its tensors take {size >> 20} MiB")
-        memory = sealed_memory("foreign", size)
+        assert self._card is not None or not on_card
+        room = self._card.room(size) if self._card and on_card else _HostRoom(size)
         try:
-            whole = torch.frombuffer(mmap.mmap(memory, size), dtype=torch.uint8)
             for place, tensor in given.items():
-                part_of(whole, place).copy_(tensor)
-            yield memory, whole
+                part_of(room.bytes, place).copy_(tensor)
+            if on_card:
+                _settle(room.bytes)
+            yield room.fd, room.bytes
         finally:
-            os.close(memory)
+            room.close()
+
+
+class _HostRoom:
+    """A :class:`Room` of the host's memory."""
+
+    def __init__(self, size: int) -> None:
+        self.fd = sealed_memory("foreign", size)
+        self.bytes = torch.frombuffer(mmap.mmap(self.fd, size), dtype=torch.uint8)
+
+    def close(self) -> None:
+        """The last view unmaps it."""
+        self.bytes = torch.empty(0, dtype=torch.uint8)
+        os.close(self.fd)
+
+
+def _settle(memory: Tensor) -> None:
+    """Wait until what was written to a card's memory is there for others."""
+    if memory.is_cuda:
+        torch.cuda.synchronize(memory.device)
 
 
 _OF_CARDS = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}

@@ -106,6 +106,8 @@ class Description:
     """What a reader of a result must know."""
     weights: tuple[ModuleWeight, ...] = ()
     """All that its module holds; none where calls cannot be given others."""
+    on_card: bool = False
+    """Whether inputs are drawn on the card, where all tensors then stay."""
 
     @property
     def tolerance(self) -> str:
@@ -141,6 +143,7 @@ def description(told: CasesDescribed) -> Description:
         cases=cases,
         claims=tuple(plain(each, 80) for each in told.claims),
         weights=_weights(told.weights),
+        on_card=told.on_card,
     )
 
 

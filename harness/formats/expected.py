@@ -22,8 +22,9 @@ def with_signs(drawn: Tensor, seed: int) -> Tensor:
 
     if not drawn.is_floating_point() or bool((drawn < 0).any()):
         return drawn
-    generator = torch.Generator().manual_seed(seed)
-    signs = torch.randint(0, 2, drawn.shape, generator=generator, dtype=torch.int8)
+    where = drawn.device
+    generator = torch.Generator(where).manual_seed(seed)
+    signs = torch.randint(0, 2, drawn.shape, generator=generator, dtype=torch.int8, device=where)
     return torch.where(signs.bool(), drawn, -drawn)
 
 

@@ -31,8 +31,8 @@ class LoadFiles(Message):
     """The problem's first."""
     threads: int = 1
     """Processors that the reference and its check may keep busy."""
-    card: bool = False
-    """Whether the reference computes on the card that the process sees."""
+    card: str = ""
+    """The torch device where references compute, where it is not the processor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +141,8 @@ class CasesDescribed(Answer):
     """What a reader of a result must know, `inputs: fixed`."""
     weights: tuple[ToldWeight, ...] = ()
     """All that the module holds; none where its calls cannot be given others."""
+    on_card: bool = False
+    """Whether inputs are drawn on the card, and go to and from memory of its."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,8 @@ class DrawInputs(Message):
     """All that is random follows from it."""
     tensors: tuple[PlacedTensor, ...]
     """Where they belong."""
+    on_card: bool = False
+    """Whether they are drawn there, and the memory is the card's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,6 +225,8 @@ class EvaluateReference(Message):
     """What a call reads, as the submission gets it; weights too, where calls have their own."""
     outputs: tuple[PlacedTensor, ...]
     """Where the answers belong, in wide types."""
+    on_card: bool = False
+    """Whether the memory is the card's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from torch import Tensor
 from harness.author.client import AuthorError
 from harness.errors import Diagnostic, ProblemError
 from harness.formats.base import Source
-from harness.formats.client import Card, ForeignProcess, Ungradable
+from harness.formats.client import Card, ForeignProcess, Machine, Ungradable
 from harness.formats.description import Description, FormatCase
 from harness.problem.terms import TensorSpec
 from harness.text.plain import plain_lines
@@ -46,14 +46,15 @@ class Problems:
         self._turns = threading.RLock()
         """Of who uses the card: taken before all other locks."""
 
-    def compute_on(self, nodes: Sequence[str], variables: Mapping[str, str]) -> None:
-        """Have references compute on the card with these files; on the processor without any."""
-        card = Card(tuple(nodes), dict(variables)) if nodes else None
+    def compute_on(self, machine: Machine) -> None:
+        """Have references compute on the machine's card; on the processor if it has none."""
+        card = Card.of(machine)
         with self._turns:
             if card != self._card:
                 self._card = card
                 self.close()
                 self._described.clear()
+                self._kept.clear()
 
     def undisturbed(self) -> AbstractContextManager[object]:
         """While entered, no other thread has a reference computed on the card."""
@@ -87,7 +88,10 @@ class Problems:
     ) -> Mapping[str, Tensor]:
         """The inputs of a call, not to be written to."""
         key = "drawn", source.hash, case.key, small, seed
-        return self._remembered(source, key, lambda one: one.draw(case, small=small, seed=seed))
+        on_card = self.described(source, small=small).on_card
+        return self._remembered(
+            source, key, lambda one: one.draw(case, small=small, seed=seed, on_card=on_card)
+        )
 
     def weights(
         self, source: Source, specs: Sequence[TensorSpec], *, small: bool, seed: int
@@ -106,6 +110,14 @@ class Problems:
         weights: int,
     ) -> Mapping[str, Tensor]:
         """The right outputs of a call, not to be written to."""
+        if self.described(source, small=small).on_card:
+            # Computing it again is quicker than to know the inputs again.
+            return self._asked_of(
+                source,
+                lambda one: one.right(
+                    case, small=small, weights=weights, inputs=inputs, on_card=True
+                ),
+            )
         here = {name: tensor.cpu().contiguous() for name, tensor in inputs.items()}
         key = "right", source.hash, case.key, small, weights, _digest(here)
         return self._remembered(
@@ -165,18 +177,28 @@ class Problems:
             if (found := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return found
+        made = self._asked_of(source, make)
+        with self._lock:
+            self._kept[key] = made
+            while self._too_much_is_kept():
+                self._kept.popitem(last=False)
+        return made
+
+    def _too_much_is_kept(self) -> bool:
+        """The last stays, however large, unless it takes a card's memory: there it is soon made."""
+        if _bytes(self._kept.values()) <= _KEPT_BYTES:
+            return False
+        last = self._kept[next(reversed(self._kept))]
+        return len(self._kept) > 1 or any(tensor.is_cuda for tensor in last.values())
+
+    def _asked_of(self, source: Source, make: Make) -> dict[str, Tensor]:
         try:
             with self._turn():
-                found = make(self._of(source))
+                return make(self._of(source))
         except Ungradable:
             raise
         except AuthorError as error:
             raise _blamed(source, error) from None
-        with self._lock:
-            self._kept[key] = found
-            while len(self._kept) > 1 and _bytes(self._kept.values()) > _KEPT_BYTES:
-                self._kept.popitem(last=False)
-        return found
 
     def _of(self, source: Source) -> ForeignProcess:
         with self._lock:

@@ -159,7 +159,7 @@ def _typed(values: Tensor, spec: TensorSpec) -> Tensor:
 def _zeros(call: Call) -> Outputs:
     import torch
 
-    return {s.name: torch.zeros(s.shape, dtype=getattr(torch, s.dtype)) for s in call.written}
+    return {name: torch.zeros_like(right) for name, right in call.other.items()}
 
 
 def _constant(call: Call) -> Outputs:

@@ -81,7 +81,7 @@ class Grader(AbstractContextManager["Grader"]):
         open_session: OpenSession = Session,
         profiler: Callable[[], Path | None] = find_profiler,
     ) -> None:
-        PROBLEMS.compute_on(device.nodes(), device.variables())
+        PROBLEMS.compute_on(device)
         self._device = device
         self._progress = progress
         self._languages = languages

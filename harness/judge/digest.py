@@ -80,7 +80,7 @@ class Digest:
             for at, noted in self._rows
             if len(found := self._changed_rows(at, noted).nonzero())
         ]
-        was = self._kept.split([end - at for at, end in self._edges])
+        was = torch.split_with_sizes(self._kept, [end - at for at, end in self._edges])
         places += [
             at + int(found[0])
             for (at, _), now, kept in zip(self._edges, self._edge_bytes(), was, strict=True)

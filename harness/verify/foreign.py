@@ -21,7 +21,7 @@ def verify_foreign(problem: Foreign, seed: str, grades: int, device: Device) -> 
         MachineError: not the author's doing.
     """
     started = time.monotonic()
-    PROBLEMS.compute_on(device.nodes(), device.variables())
+    PROBLEMS.compute_on(device)
     report = PackageReport(slug=problem.slug, device=device.kind, seed=seed, grades=grades)
     try:
         if reason := problem.unfit(emulated=device.emulated):

@@ -2,15 +2,18 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import torch
 from formats.kernelbench_problems import HEAD, SCALED
-from support.foreign import foreign, job, written
+from support.foreign import foreign, graded, grading, job, written
 
+from harness.device.cpu import CpuDevice, HostArena
 from harness.formats.client import Card, ForeignProcess
 from harness.formats.known import read_problem
-from harness.formats.processes import Problems
+from harness.formats.processes import PROBLEMS, Problems
 
 PLACES = """
 class Model(nn.Module):
@@ -18,33 +21,97 @@ class Model(nn.Module):
         return x * 0 + x.get_device() + torch.zeros(1).get_device()
 
 def get_inputs():
-    return [torch.full((4,), float(torch.zeros(1, device="cuda").get_device()))]
+    return [torch.full((4,), 10.0 + torch.zeros(1, device="cuda").get_device())]
 
 def get_init_inputs():
     return []
 """
 
 
+class WithCard(CpuDevice):
+    """A machine with a card, or what is taken for one."""
+
+    def nodes(self) -> tuple[str, ...]:
+        return ("/dev/null",)
+
+    def variables(self) -> dict[str, str]:
+        return {"CUDA_VISIBLE_DEVICES": ""}
+
+
+def pretended(device: str) -> Card:
+    """A card with the host's memory; torch knows its device, or fails."""
+    return Card(("/dev/null",), {"CUDA_VISIBLE_DEVICES": ""}, HostArena, device)
+
+
+@contextmanager
+def process(folder: Path, card: Card | None, text: str = PLACES) -> Iterator[ForeignProcess]:
+    made = ForeignProcess(read_problem(written(folder, "set/1_a.py", HEAD + text)), card)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def seen(one: ForeignProcess) -> tuple[list[float], list[float], bool]:
+    """What is drawn and what is right, and whether the card's memory is used."""
+    told = one.describe(small=False)
+    case, on_card = told.cases["inputs=1"], told.on_card
+    inputs = one.draw(case, small=False, seed=1, on_card=on_card)
+    right = one.right(case, small=False, weights=0, inputs=inputs, on_card=on_card)
+    return inputs["x"].tolist(), right["output"].tolist(), on_card
+
+
+def test_a_card_that_fails_is_left_for_the_processor(tmp_path: Path) -> None:
+    with process(tmp_path, pretended("cuda:0")) as broken:
+        assert seen(broken) == ([9.0] * 4, [-2.0] * 4, False)
+
+
+def test_a_card_takes_what_is_drawn_and_what_is_right(tmp_path: Path) -> None:
+    with process(tmp_path, pretended("cpu")) as near:
+        assert seen(near) == ([9.0] * 4, [-2.0] * 4, True)
+
+
+def test_another_process_draws_the_same_before_it_has_described(tmp_path: Path) -> None:
+    drawing = PLACES.replace("torch.full((4,), 10.0 + ", "torch.rand(4) + (0 * ")
+    drawn = []
+    with process(tmp_path, pretended("cpu"), drawing) as near:
+        case = near.describe(small=False).cases["inputs=1"]
+        for _ in range(2):
+            drawn.append(near.draw(case, small=False, seed=3, on_card=True)["x"])
+            near.close()
+    assert torch.equal(*drawn)
+
+
 @pytest.fixture
-def broken(tmp_path: Path) -> Iterator[ForeignProcess]:
-    """A process that is told of a card and has none."""
-    source = read_problem(written(tmp_path, "set/1_a.py", HEAD + PLACES))
-    made = ForeignProcess(source, Card(("/dev/null",), {"CUDA_VISIBLE_DEVICES": ""}))
-    yield made
-    made.close()
+def near(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Judges take the processor for a card."""
+    made = classmethod(lambda _, machine: pretended("cpu") if machine.nodes() else None)
+    monkeypatch.setattr(Card, "of", made)
+    yield
+    PROBLEMS.compute_on(CpuDevice())
 
 
-def test_a_card_that_fails_is_left_for_the_processor(broken: ForeignProcess) -> None:
-    case = broken.describe(small=False).cases["inputs=1"]
-    inputs = broken.draw(case, small=False, seed=1)
-    right = broken.right(case, small=False, weights=0, inputs=inputs)
-    assert [x.tolist() for x in right.values()] == [[-2.0] * 4]
+def test_grades_with_all_tensors_on_the_card(
+    near: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
+    own = (HEAD + SCALED).replace("class Model", "class ModelNew")
+    with grading() as grader:
+        PROBLEMS.compute_on(WithCard())
+        right = graded(grader, problem, written(tmp_path, "own.py", own))
+        off = own.replace("return ", "return 1.01 * ")
+        wrong = graded(grader, problem, written(tmp_path, "off.py", off))
+        assert PROBLEMS.described(problem.source, small=True).on_card
+    assert (right.verdict, right.message) == ("ACCEPTED", "")
+    assert wrong.verdict == "WRONG_ANSWER"
 
 
-def test_no_reference_computes_on_the_card_while_times_are_taken(tmp_path: Path) -> None:
+def test_no_reference_computes_on_the_card_while_times_are_taken(
+    near: None, tmp_path: Path
+) -> None:
     source = read_problem(written(tmp_path, "set/1_a.py", HEAD + PLACES))
     problems = Problems()
-    problems.compute_on(("/dev/null",), {"CUDA_VISIBLE_DEVICES": ""})
+    problems.compute_on(WithCard())
     said = threading.Event()
 
     def ask() -> None:
@@ -59,7 +126,7 @@ def test_no_reference_computes_on_the_card_while_times_are_taken(tmp_path: Path)
             described = problems.described(source, small=False)  # by who takes the times
         assert said.wait(60)
         assert described.cases
-        problems.compute_on((), {})
+        problems.compute_on(CpuDevice())
         assert problems.described(source, small=False) is not described
     finally:
         asking.join()
@@ -67,20 +134,11 @@ def test_no_reference_computes_on_the_card_while_times_are_taken(tmp_path: Path)
 
 
 @pytest.mark.gpu
-def test_it_is_the_judges_card_and_inputs_are_drawn_on_the_processor(tmp_path: Path) -> None:
+def test_it_is_the_judges_card(tmp_path: Path) -> None:
     from harness.device.cuda import CudaDevice
 
-    device = CudaDevice()
-    source = read_problem(written(tmp_path, "set/1_a.py", HEAD + PLACES))
-    process = ForeignProcess(source, Card(device.nodes(), device.variables()))
-    try:
-        case = process.describe(small=False).cases["inputs=1"]
-        inputs = process.draw(case, small=False, seed=1)
-        assert [x.tolist() for x in inputs.values()] == [[-1.0] * 4]
-        right = process.right(case, small=False, weights=0, inputs=inputs)
-        assert [x.tolist() for x in right.values()] == [[0.0] * 4]
-    finally:
-        process.close()
+    with process(tmp_path, Card.of(CudaDevice())) as there:
+        assert seen(there) == ([10.0] * 4, [0.0] * 4, True)
 
 
 @pytest.mark.gpu

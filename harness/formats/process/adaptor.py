@@ -39,6 +39,9 @@ C_NAMES: Mapping[torch.dtype, str] = {
 """Element types that can be graded, and what C calls them."""
 
 
+_PIECE = 1 << 24
+"""Elements compared at a time."""
+
 ROUGHER = "reference: off by about its own tolerance, or more"
 """The claim where :attr:`Exactness.errors` are allowed besides."""
 
@@ -146,7 +149,13 @@ def same(one: Tensors, other: Tensors) -> bool:
 def _equal(one: Tensor, other: Tensor) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
-    return bool(((one == other) | ((one != one) & (other != other))).all())
+    return all(bool(((a == b) | ((a != a) & (b != b))).all()) for a, b in _pieces(one, other))
+
+
+def _pieces(one: Tensor, other: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """Flat pieces of two tensors of one shape, so that temporaries stay small."""
+    flat = (torch.split(each.reshape(-1), _PIECE) for each in (one, other))
+    yield from zip(*flat, strict=True)
 
 
 def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
@@ -157,21 +166,23 @@ def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
     if right.keys() != wide.keys() or not all(is_wide(x) for x in wide.values()):
         return False
     for name, one in right.items():
-        other = wide[name].contiguous()
+        other = wide[name]
         if one.shape != other.shape:
             return False
         if not (one.is_floating_point() or one.is_complex()):
             if not same({name: one}, {name: other}):
                 return False
-        else:
-            off = other.abs().mul_(rtol).add_(atol)
-            bounds = with_rounding(other, off, one.dtype)
-            known = one.to(other.dtype)
-            near = (known == other) | (known.isnan() & other.isnan())
-            near |= other.isfinite() & ((known - other).abs() <= bounds)
-            if not bool(near.all()):
-                return False
+        elif not all(_near(a, b, rtol, atol) for a, b in _pieces(one, other)):
+            return False
     return True
+
+
+def _near(one: Tensor, exact: Tensor, rtol: float, atol: float) -> bool:
+    bounds = with_rounding(exact, exact.abs().mul_(rtol).add_(atol), one.dtype)
+    known = one.to(exact.dtype)
+    near = (known == exact) | (known.isnan() & exact.isnan())
+    near |= exact.isfinite() & ((known - exact).abs() <= bounds)
+    return bool(near.all())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +214,8 @@ def tried_wide(run: Callable[[], Tensors], right: Tensors, rtol: float, atol: fl
     try:
         with narrow:
             wide = run()
+    except torch.OutOfMemoryError:  # of the card: elsewhere it may evaluate
+        raise
     except (RuntimeError, TypeError, ValueError, AssertionError):  # it makes others of its own
         return Exactness(wide=False, rounded=True)
     errors: Mapping[str, float] | None = {}

@@ -133,7 +133,8 @@ class _File:
         self._get_inputs: Any = _needed(module, "get_inputs")
         self._get_init: Any = _needed(module, "get_init_inputs")
         self._made: tuple[int, torch.nn.Module] | None = None
-        self._first: dict[str, Tensor | int | float] | None = None
+        self._numbers: dict[str, int | float] = {}
+        """The arguments of ``forward`` that are no tensors, by its parameters' names."""
         self._exactness: Exactness | None = None
         self._structure: Any = []
         """How the arguments of ``forward`` are nested."""
@@ -145,7 +146,7 @@ class _File:
     def inputs(self, seed: int) -> dict[str, Tensor | int | float]:
         """The arguments of ``forward``, by its parameters' names."""
         seed_all(seed)
-        values = self._get_inputs()
+        values = PLACE.drawn(self._get_inputs)
         if not isinstance(values, list | tuple):
             raise MistakeError(f"get_inputs must return a list, not a {type(values).__name__}")
         found: dict[str, Tensor | int | float] = {}
@@ -160,7 +161,9 @@ class _File:
                 raise UngradableError(f"get_inputs returns a {kind}: tensors and numbers alone")
             inside, leaves = flattened(value, name)
             structure.append(inside)
-            found |= {leaf: x.detach().contiguous() for leaf, x in leaves.items()}
+            found |= {
+                leaf: PLACE.with_inputs(x.detach()).contiguous() for leaf, x in leaves.items()
+            }
         self._structure = structure
         return found
 
@@ -174,9 +177,8 @@ class _File:
         """The outputs in float64, where the module can compute in it."""
         if self._exactness is None:
             self.described()
-        assert self._first is not None
         assert self._exactness is not None
-        arguments = {name: inputs.get(name, value) for name, value in self._first.items()}
+        arguments = {**self._numbers, **inputs}
         module = self._module(weights)
         hold(module, inputs)
         return self._called(module, arguments, 0, wide=self._exactness.wide)
@@ -221,7 +223,9 @@ class _File:
 
     def described(self) -> CasesDescribed:
         """See :meth:`KernelBench.describe`."""
-        self._first = arguments = self.inputs(1)
+        PLACE.draw_there()
+        arguments = self.inputs(1)
+        self._numbers = {n: x for n, x in arguments.items() if not isinstance(x, Tensor)}
         module = self._module(1)
         as_made = held(self._module(1))
         outputs = self._called(module, arguments, 1)
@@ -265,6 +269,7 @@ class _File:
             atol=TOLERANCE,
             claims=tuple(claims),
             weights=weights,
+            on_card=PLACE.draws,
         )
 
     def _is_nested(self) -> bool:

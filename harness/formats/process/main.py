@@ -6,12 +6,11 @@ are in its own folder, which ends with it.
 """
 
 import math
-import mmap
 import os
 import socket
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from harness.formats.process.adaptor import Adaptor
+    from harness.formats.process.place import Place
 
 _ARCHITECTURE = 90
 """Of the card that files are told there is: most ask for none."""
@@ -64,6 +64,7 @@ def main(channel: socket.socket, folder: Path) -> None:
         finally:
             for fd in descriptors:
                 os.close(fd)
+        author.tidy()
         transport.send(channel, answer)
 
 
@@ -94,28 +95,33 @@ class ForeignAuthor:
             case LoadFiles():
                 self._threads = message.threads
                 if message.card:
-                    from harness.formats.process.place import PLACE
-
-                    PLACE.take_card()
+                    _place().take_card(message.card)
                 self._load(message, descriptors[0])
                 return FilesLoaded()
             case DescribeCases():
                 return self._described(small=message.small)
             case DrawInputs():
+                if message.on_card:
+                    _place().draw_there()
                 drawn = self._problem.draw(message.case, message.seed, small=message.small)
-                _write(mmap.mmap(descriptors[0], 0), message.tensors, drawn)
+                with _room(descriptors[0], message.tensors, on_card=message.on_card) as room:
+                    _write(room, message.tensors, drawn)
                 return InputsDrawn()
             case DrawWeights():
                 made = self._problem.weights(message.seed, small=message.small)
-                _write(mmap.mmap(descriptors[0], 0), message.weights, made)
+                with _room(descriptors[0], message.weights) as room:
+                    _write(room, message.weights, made)
                 return WeightsDrawn()
             case EvaluateReference():
-                room = mmap.mmap(descriptors[0], 0)
-                inputs = {each.name: _at(room, each).clone() for each in message.inputs}
                 case, weights = message.case, message.weights
-                with _busy(self._threads):
-                    right = self._problem.answers(case, inputs, weights, small=message.small)
-                _write(room, message.outputs, right)
+                if message.on_card:
+                    _place().draw_there()
+                placed = (*message.inputs, *message.outputs)
+                with _room(descriptors[0], placed, on_card=message.on_card) as room:
+                    inputs = {each.name: _at(room, each) for each in message.inputs}
+                    with _busy(self._threads):
+                        right = self._problem.answers(case, inputs, weights, small=message.small)
+                    _write(room, message.outputs, right)
                 return ReferenceEvaluated()
             case MeasureError():
                 from harness.formats.process.measure import relative_error
@@ -125,15 +131,20 @@ class ForeignAuthor:
                     relative=relative_error(self._problem, case, small=message.small)
                 )
             case CheckOutputs():
-                room = mmap.mmap(descriptors[0], 0)
-                inputs, outputs = (
-                    {each.name: _at(room, each).clone() for each in placed}
-                    for placed in (message.inputs, message.outputs)
-                )
+                with _room(descriptors[0], (*message.inputs, *message.outputs)) as room:
+                    inputs, outputs = (
+                        {each.name: _at(room, each).clone() for each in placed}
+                        for placed in (message.inputs, message.outputs)
+                    )
                 with _busy(self._threads):
                     said = self._problem.check(message.case, inputs, outputs, small=message.small)
                 return OutputsChecked(right=said)
         raise WireError(f"{message.type} is no message for an author's process")
+
+    def tidy(self) -> None:
+        """Leave the card's memory to others between two messages."""
+        if self._loaded is not None:
+            _place().tidy()
 
     def failed(self, error: BaseException) -> Answer:
         """The answer for what loading the files, or asking them, has raised."""
@@ -152,19 +163,20 @@ class ForeignAuthor:
         return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
 
     def _described(self, *, small: bool) -> Answer:
-        """The cases; tried elsewhere again where a sum's order may be what is not the same."""
+        """The cases; what fails on the card is tried without, and then with sums in one order."""
         from harness.formats.process.adaptor import UngradableError
-        from harness.formats.process.place import PLACE
 
         while True:
             try:
                 with _busy(self._threads):
                     return self._problem.describe(small=small)
-            except UngradableError:
-                if not PLACE.leave_card():
-                    if self._threads == 1:
-                        raise
-                    self._threads = 1
+            except Exception as error:
+                error.__traceback__ = None  # its frames hold tensors
+                if _place().leave_card():
+                    continue
+                if self._threads == 1 or not isinstance(error, UngradableError):
+                    raise
+                self._threads = 1
 
     @property
     def _problem(self) -> "Adaptor":
@@ -197,18 +209,33 @@ def _busy(threads: int) -> Iterator[None]:
         torch.set_num_threads(1)
 
 
-def _at(room: mmap.mmap, each: PlacedTensor) -> "Tensor":
+def _place() -> "Place":
+    """Of this process; imported with torch, once it is there."""
+    from harness.formats.process.place import PLACE
+
+    return PLACE
+
+
+def _room(
+    fd: int, placed: Sequence[PlacedTensor], *, on_card: bool = False
+) -> AbstractContextManager["Tensor"]:
+    """The shared memory, mapped: all of its bytes."""
+    import torch
+
+    ends = (x.offset + getattr(torch, x.dtype).itemsize * math.prod(x.shape) for x in placed)
+    return _place().memory(fd, max(ends, default=1), on_card=on_card)
+
+
+def _at(room: "Tensor", each: PlacedTensor) -> "Tensor":
     """The tensor in the memory, to be read and written there."""
     import torch
 
-    dtype, count = getattr(torch, each.dtype), math.prod(each.shape)
-    flat = torch.frombuffer(room, dtype=dtype, count=count, offset=each.offset)
-    return flat.view(each.shape)
+    dtype = getattr(torch, each.dtype)
+    bytes_ = dtype.itemsize * math.prod(each.shape)
+    return room[each.offset : each.offset + bytes_].view(dtype).view(each.shape)
 
 
-def _write(
-    room: mmap.mmap, wanted: tuple[PlacedTensor, ...], found: Mapping[str, "Tensor"]
-) -> None:
+def _write(room: "Tensor", wanted: tuple[PlacedTensor, ...], found: Mapping[str, "Tensor"]) -> None:
     """Write what was found to the memory, once all of it is checked."""
     from harness.formats.process.adaptor import MistakeError
 

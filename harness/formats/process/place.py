@@ -1,12 +1,15 @@
 """Where references compute: on the processor, or on the judge's card where it has one.
 
-Inputs and weights are made on the processor in either case, so that a seed gives the same. What a
-reference makes while it computes is made where it computes, whatever device it names.
+Weights are made on the processor in either case, so that a seed gives those of a submission's
+module. Inputs are drawn on the card where an adaptor asks for it. What a reference makes while it
+computes is made where it computes, whatever device it names.
 """
 
+import mmap
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -14,59 +17,111 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
 from harness.formats.process.cutting import names_device
+from harness.runner.driver import Driver
+from harness.runner.memory import ImportedDeviceArena
 
 Moved = Callable[[Any], Any]
 """A tensor or module in the place where is computed."""
+MadeT = TypeVar("MadeT")
+
+_PROCESSOR = torch.device("cpu")
 
 
 class Place:
-    """The place of one process. Until :meth:`take_card` it is the processor."""
+    """The place of one process. Until :meth:`take_card` it is the processor.
+
+    ``draws`` says whether inputs are drawn on the card; who draws sets it, and all that is drawn
+    for one problem is drawn in one place.
+    """
 
     def __init__(self) -> None:
-        self._card = False
+        self._card: torch.device | None = None
+        self._driver: Driver | None = None
+        self.draws = False
 
-    def take_card(self) -> None:
+    def take_card(self, name: str) -> None:
         """Compute on the card from now on, with torch's settings but for what may vary."""
-        self._card = True
+        with torch._C.DisableTorchFunction():  # or the fake card would make it the processor
+            self._card = torch.device(name)
         torch.backends.cudnn.deterministic = True
 
     def leave_card(self) -> bool:
-        """Compute on the processor from now on; whether that is another place."""
-        left, self._card = self._card, False
-        return left
+        """Do everything on the processor from now on; whether that is another place."""
+        left, self._card, self.draws = self._card, None, False
+        return left is not None
+
+    def draw_there(self) -> None:
+        """Draw inputs on the card from now on, if there is one."""
+        self.draws = self._card is not None
+
+    def drawn(self, draw: Callable[[], MadeT]) -> MadeT:
+        """What ``draw`` returns; what it makes is made where inputs are drawn."""
+        if self._card is None or not self.draws:
+            return draw()
+        with _on_card(self._card):
+            return draw()
+
+    def with_inputs(self, tensor: Tensor) -> Tensor:
+        """A tensor where inputs are drawn."""
+        return tensor if self._card is None or not self.draws else _to(tensor, self._card)
 
     def compute(self, reference: Callable[[Moved], Mapping[str, Tensor]]) -> dict[str, Tensor]:
-        """What ``reference`` returns, on the processor; it is told how to move what it is given.
+        """What ``reference`` returns, there where inputs are drawn; it is told how to move.
 
         What fails on the card is computed on the processor. If that does not fail, all is from then
         on, unless the card's memory was too small. What a reference raises comes through.
         """
-        if not self._card or torch.get_default_device().type == "meta":  # of shapes alone
+        card = self._card
+        if card is None or torch.get_default_device().type == "meta":  # of shapes alone
             return dict(reference(_to_processor))
+        back = card if self.draws else _PROCESSOR
         try:
-            with _on_card():
-                found = reference(lambda each: each.to(_CARD))
-            return {name: x.detach().to("cpu") for name, x in found.items()}
+            with _on_card(card):
+                found = reference(lambda each: each.to(card))
+            return {name: _to(x.detach(), back) for name, x in found.items()}
         except Exception as error:
             error.__traceback__ = None  # its frames hold tensors
             lasting = not isinstance(error, torch.OutOfMemoryError)
         finally:
+            self.tidy()
+        right = dict(reference(_to_processor))
+        if lasting and not self.draws:
+            self._card = None
+        return {name: _to(x.detach(), back) for name, x in right.items()}
+
+    def tidy(self) -> None:
+        """Give memory that is not in use back to the card."""
+        if self._card is not None:
             with suppress(RuntimeError):  # it has failed for good
                 torch.cuda.memory.empty_cache()
-        right = dict(reference(_to_processor))
-        self._card = self._card and not lasting
-        return right
+
+    @contextmanager
+    def memory(self, fd: int, size: int, *, on_card: bool) -> Iterator[Tensor]:
+        """The memory that the judge shares by its descriptor, ``size`` bytes at least: uint8."""
+        card = self._card
+        if not on_card or card is None or card.type != "cuda":
+            yield torch.frombuffer(mmap.mmap(fd, 0), dtype=torch.uint8)
+            return
+        driver = self._driver = self._driver or Driver(card.index or 0)
+        unit = driver.granularity()
+        imported = ImportedDeviceArena(driver, os.dup(fd), -(-size // unit) * unit)
+        try:
+            with torch._C.DisableTorchFunction():
+                whole = torch.as_tensor(_Bytes(imported), device=card)
+            yield whole
+            driver.synchronize()
+        finally:
+            imported.close()
 
 
 PLACE = Place()
 """Global: a process loads one problem."""
 
-_CARD = torch.device("cuda", 0)
 _STAYING = (torch.Tensor.cuda, torch.Tensor.cpu, torch.Tensor.pin_memory)
 
 
 @contextmanager
-def _on_card() -> Iterator[None]:
+def _on_card(card: torch.device) -> Iterator[None]:
     """Whatever names a device, or makes a tensor and names none, means the card inside.
 
     Operations take the deterministic one of their ways, where they have it.
@@ -74,7 +129,7 @@ def _on_card() -> Iterator[None]:
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
-        with _OnCard():
+        with _OnCard(card):
             yield
     finally:
         torch.use_deterministic_algorithms(before)
@@ -82,6 +137,10 @@ def _on_card() -> Iterator[None]:
 
 class _OnCard(TorchFunctionMode):
     """The opposite of :mod:`harness.runner.triton.fake_cuda`, which is not asked meanwhile."""
+
+    def __init__(self, card: torch.device) -> None:
+        super().__init__()
+        self._card = card
 
     def __torch_function__(
         self,
@@ -92,18 +151,35 @@ class _OnCard(TorchFunctionMode):
     ) -> Any:
         if func in _STAYING:
             return args[0]
-        named = {key: _to_card(value) for key, value in (kwargs or {}).items()}
+        named = {key: self._there(value) for key, value in (kwargs or {}).items()}
         if func in _device_constructors() and named.get("device") is None:
-            named["device"] = _CARD
+            named["device"] = self._card
         with torch._C.DisableTorchFunction():
             if func is torch.Tensor.numpy:
                 return args[0].cpu().numpy()
-            return func(*map(_to_card, args), **named)
+            return func(*map(self._there, args), **named)
+
+    def _there(self, value: Any) -> Any:
+        return self._card if names_device(value) and torch.device(value).type != "meta" else value
+
+
+class _Bytes:
+    """Mapped memory of a card, as torch takes it."""
+
+    def __init__(self, memory: ImportedDeviceArena) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": (memory.size,),
+            "typestr": "|u1",
+            "data": (memory.address, False),
+            "version": 3,
+        }
 
 
 def _to_processor(each: Any) -> Any:
     return each.to("cpu")
 
 
-def _to_card(value: Any) -> Any:
-    return _CARD if names_device(value) and torch.device(value).type != "meta" else value
+def _to(tensor: Tensor, device: torch.device) -> Tensor:
+    """``tensor`` on ``device``, whatever the fake card would have it mean."""
+    with torch._C.DisableTorchFunction():
+        return tensor.to(device)

@@ -6,19 +6,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from harness.formats.process import place
 from harness.formats.process.cutting import shapes_only
 from harness.formats.process.measure import Noise
 from harness.formats.process.place import Moved, Place
 
 
 @pytest.fixture
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def nowhere() -> Iterator[Place]:
     """A place with a card that has shapes alone, so that nothing can be copied from it."""
-    monkeypatch.setattr(place, "_CARD", torch.device("meta"))
     before = torch.backends.cudnn.deterministic
     made = Place()
-    made.take_card()
+    made.take_card("meta")
     yield made
     torch.backends.cudnn.deterministic = before
 
