@@ -6,8 +6,9 @@ events and with Triton's `do_bench`, all three in a process of its own, on a lad
 again. `repeat` grades the same files in processes of their own. `constant` shows what batches read
 beyond the spins in them. `latency` times the whole command, cold and for a second file.
 `throughput` grades many files in one command and says where the time goes. `neighbours` shows what
-cards and processors beside one do to its scores, and how many files all cards grade. `audits` shows
-what the audits see. Prints tables, and with --json FILE writes what they are made of; asserts
+cards and processors beside one do to its scores, and how many files all cards grade. `field` grades
+the references of other people's problems as submissions to them. `audits` shows what the audits
+see. Prints tables, and with --json FILE writes what they are made of; asserts
 nothing.
 """
 
@@ -363,6 +364,12 @@ def main() -> None:
     beside.add_argument("--times", type=int, default=10)
     beside.add_argument("--seconds", type=float, default=600.0, help="of each company")
     beside.add_argument("--count", type=int, default=200, help="files for throughput; 0: none")
+    others = commands.add_parser("field", help="references of other people's problems, graded")
+    others.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a checkout's problems")
+    others.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    others.add_argument("--timed", action="store_true", help="take times, too")
+    others.add_argument("--seconds", type=float, default=600.0)
+    others.add_argument("--part", default="1/1", metavar="N/M")
     commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
     match chosen.what:
@@ -402,6 +409,16 @@ def main() -> None:
             cards = [card.uuid for card in choose_cards(chosen.cards, visible_cards())]
             data = neighbours(
                 cards, chosen.times, chosen.seconds, chosen.count, companies=chosen.companies
+            )
+        case "field":
+            from benchmarks.field import field
+
+            data = field(
+                chosen.paths,
+                device=chosen.device,
+                timed=chosen.timed,
+                seconds=chosen.seconds,
+                part=chosen.part,
             )
         case "coverage":
             data = covered(chosen.grades)

@@ -149,7 +149,7 @@ class ForeignProcess(AuthorProcess):
         """The problem's cases; raises as :class:`~harness.formats.processes.Problems`."""
         with self._lock:
             told = self.ask(DescribeCases(small=small), CasesDescribed, ())
-        return description(told)
+        return description(told, card=self._card is not None)
 
     def draw(
         self, case: FormatCase, *, small: bool, seed: int, on_card: bool = False

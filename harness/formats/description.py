@@ -121,8 +121,8 @@ class Description:
         return f"tolerance: {kind}{rtol:g}·|x| + {atol:g}"
 
 
-def description(told: CasesDescribed) -> Description:
-    """The record of what was told.
+def description(told: CasesDescribed, *, card: bool = False) -> Description:
+    """The record of what was told by a process, with a ``card`` or without.
 
     Raises:
         AuthorError: the judge cannot work with it.
@@ -131,6 +131,7 @@ def description(told: CasesDescribed) -> Description:
     _require(len(told.parameters) <= MOST_TENSORS, "too many parameters")
     _require(all(0 <= each < math.inf for each in (told.rtol, told.atol)), "its tolerance")
     _require(len(told.claims) <= MOST_CLAIMS, "too many claims")
+    _require(card or not told.on_card, "a card that it does not have")
     parameters = tuple(map(_parameter, told.parameters))
     names = [p.name for p in parameters]
     _require(len(set(names)) == len(names), "two parameters of one name")

@@ -293,8 +293,11 @@ class Foreign:
         return _labelled(each, label + (_SMALL if small else ""))
 
     def _any_size(self) -> Description | None:
-        """The cases in small, since that is quicker, else as they are; None if neither runs."""
-        small = next((s for s in (True, False) if not self.unfit(emulated=s)), None)
+        """The cases as they are asked for here, else at the other sizes; None if neither runs."""
+        from harness.formats.processes import PROBLEMS
+
+        sizes = (False, True) if PROBLEMS.has_card else (True, False)
+        small = next((s for s in sizes if not self.unfit(emulated=s)), None)
         return None if small is None else self._described(small=small)
 
     def _described(self, *, small: bool) -> Description:

@@ -56,6 +56,11 @@ class Problems:
                 self._described.clear()
                 self._kept.clear()
 
+    @property
+    def has_card(self) -> bool:
+        """Whether references compute on one."""
+        return self._card is not None
+
     def undisturbed(self) -> AbstractContextManager[object]:
         """While entered, no other thread has a reference computed on the card."""
         return self._turns

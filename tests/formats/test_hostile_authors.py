@@ -174,6 +174,8 @@ def test_what_is_told_becomes_a_record() -> None:
     assert [spec.strides for spec in case.tensors] == [(3, 1), (1,)]
     assert [spec.together for spec in case.tensors] == [True, False]
     assert (case.sizes, case.scalars) == ({"n": 3}, {})
+    assert not found.on_card
+    assert description(told(on_card=True), card=True).on_card
 
 
 X, Y = (ToldTensor(name=name, dtype="float32", shape=(2,)) for name in "xy")
@@ -191,6 +193,7 @@ def weight(name: str, dtype: str = "float32", shape: tuple[int, ...] = (2,)) -> 
         {"rtol": float("nan")},
         {"atol": -1.0},
         {"claims": ("x",) * 99},
+        {"on_card": True},
         {"parameters": ()},
         {"parameters": (OUT, OUT)},
         {"parameters": (ToldParameter(name="a b", ctype="float", kind="in"),)},

@@ -1,0 +1,56 @@
+"""References as submissions to their own problems."""
+
+import json
+from pathlib import Path
+
+import pytest
+from formats import gpumode_problems, kernelbench_problems, leetgpu_problems, tensara_problems
+from formats.flashinfer_problems import NORM, NORM_WORK
+from formats.flashinfer_problems import checkout as flashinfer_checkout
+from support.foreign import written
+
+
+@pytest.mark.corpus
+def test_references_of_all_formats_are_right(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchmarks.field import field
+
+    text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
+    written(tmp_path, "KernelBench/level1/1_scaled.py", text)
+    broken = text.replace("def get_inputs", "def no_inputs")
+    written(tmp_path, "KernelBench/level2/2_broken.py", broken + "def get_inputs(): return [1 / 0]")
+    gpumode_problems.checkout(tmp_path / "gpumode", "sort_py", gpumode_problems.SORT)
+    leetgpu_problems.checkout(tmp_path / "leetgpu", "scale", leetgpu_problems.SCALE)
+    tensara_problems.checkout(tmp_path / "tensara", "two", tensara_problems.TWO)
+    flashinfer_checkout(tmp_path / "flashinfer", "norm_d64", NORM, NORM_WORK)
+    data = field([tmp_path], device="cpu", timed=False, seconds=600.0, part="1/1")
+    found = {row["set"]: row["verdict"] for row in data["graded"]}
+    assert found == {
+        "kernelbench level1": "ACCEPTED",
+        "kernelbench level2": "ProblemError",
+        "gpumode": "ACCEPTED",
+        "leetgpu": "ACCEPTED",
+        "tensara": "ACCEPTED",
+        "flashinfer": "ACCEPTED",
+    }
+    json.dumps(data)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:3] == ["set", "graded", "right"]
+    assert "   1 ProblemError" in lines
+
+
+def test_parts_are_all_there_is_and_nothing_twice(tmp_path: Path) -> None:
+    from benchmarks.field import ordered
+    from harness.formats.known import problems_in
+
+    text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
+    for number in range(7):
+        written(tmp_path, f"level1/{number + 1}_a.py", text)
+    found = list(problems_in(tmp_path))
+    parts = [ordered(found, f"{number}/3") for number in (1, 2, 3)]
+    slugs = sorted(source.slug for part in parts for source in part)
+    assert slugs == sorted(source.slug for source in found)
+    assert len(slugs) == 7
+    with pytest.raises(SystemExit, match="there is no such part"):
+        ordered(found, "4/3")
