@@ -160,11 +160,13 @@ class ForeignProcess(AuthorProcess):
         message = DrawInputs(case=case.key, small=small, seed=seed, tensors=placed, on_card=on_card)
         return self._through_memory(message, InputsDrawn, {}, placed, size, on_card=on_card)
 
-    def weights(self, specs: Sequence[TensorSpec], *, small: bool, seed: int) -> dict[str, Tensor]:
-        """These weights of a module made under a seed."""
+    def weights(
+        self, specs: Sequence[TensorSpec], *, small: bool, seed: int, on_card: bool = False
+    ) -> dict[str, Tensor]:
+        """These weights of a module made under a seed; ``on_card`` they have other values."""
         placed, size = placed_tensors((spec.name, spec.dtype, spec) for spec in specs)
-        message = DrawWeights(small=small, seed=seed, weights=placed)
-        return self._through_memory(message, WeightsDrawn, {}, placed, size)
+        message = DrawWeights(small=small, seed=seed, weights=placed, on_card=on_card)
+        return self._through_memory(message, WeightsDrawn, {}, placed, size, on_card=on_card)
 
     def right(
         self,

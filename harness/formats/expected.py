@@ -34,8 +34,10 @@ def moved(weight: Tensor, seed: int) -> Tensor:
 
     if not weight.is_floating_point():
         return weight
-    generator = torch.Generator().manual_seed(seed)
-    return weight + _SPREAD * torch.randn(weight.shape, generator=generator).to(weight.dtype)
+    where = weight.device
+    generator = torch.Generator(where).manual_seed(seed)
+    noise = torch.randn(weight.shape, generator=generator, device=where)
+    return weight + _SPREAD * noise.to(weight.dtype)
 
 
 def inexact(tensor: Tensor) -> bool:

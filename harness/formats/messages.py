@@ -202,6 +202,9 @@ class DrawWeights(Message):
     """The seed under which it is made."""
     weights: tuple[PlacedTensor, ...]
     """Where they belong; all that were told of, or some."""
+    on_card: bool = False
+    """Whether it is made there, with other values than on the processor; the memory is the card's.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -244,7 +244,7 @@ class Foreign:
 
         specs = [each.spec for each in self.module_weights(case).values()]
         _, seed, small = self.concrete(case)
-        return PROBLEMS.weights(self.source, specs, small=small, seed=seed)
+        return PROBLEMS.weights(self.source, specs, small=small, seed=seed, as_submitted=True)
 
     def work(self, case: Case, dtype: str) -> CallCost:  # noqa: ARG002
         """Unknown."""

@@ -21,7 +21,9 @@ from harness.text.plain import plain_lines
 _MOST = 2
 """Processes that are kept."""
 _KEPT_BYTES = 1 << 30
-"""Drawn inputs and answers that are kept, in all."""
+"""Drawn inputs and answers that are kept, in all, but for the last."""
+_KEPT_ON_CARD = 4 << 30
+"""What the last may have where it takes a card's memory: there it is soon made again."""
 
 Make = Callable[[ForeignProcess], dict[str, Tensor]]
 
@@ -99,11 +101,24 @@ class Problems:
         )
 
     def weights(
-        self, source: Source, specs: Sequence[TensorSpec], *, small: bool, seed: int
+        self,
+        source: Source,
+        specs: Sequence[TensorSpec],
+        *,
+        small: bool,
+        seed: int,
+        as_submitted: bool = False,
     ) -> Mapping[str, Tensor]:
-        """These weights of a module made under a seed, not to be written to."""
-        key = "weights", source.hash, tuple(spec.name for spec in specs), small, seed
-        return self._remembered(source, key, lambda one: one.weights(specs, small=small, seed=seed))
+        """These weights of a module made under a seed, not to be written to.
+
+        ``as_submitted``: with the values that a submission's module has under it. Else those of one
+        made where inputs are drawn.
+        """
+        on_card = not as_submitted and self.described(source, small=small).on_card
+        key = "weights", source.hash, tuple(spec.name for spec in specs), small, seed, on_card
+        return self._remembered(
+            source, key, lambda one: one.weights(specs, small=small, seed=seed, on_card=on_card)
+        )
 
     def right(
         self,
@@ -190,11 +205,11 @@ class Problems:
         return made
 
     def _too_much_is_kept(self) -> bool:
-        """The last stays, however large, unless it takes a card's memory: there it is soon made."""
         if _bytes(self._kept.values()) <= _KEPT_BYTES:
             return False
         last = self._kept[next(reversed(self._kept))]
-        return len(self._kept) > 1 or any(tensor.is_cuda for tensor in last.values())
+        on_card = any(tensor.is_cuda for tensor in last.values())
+        return len(self._kept) > 1 or (on_card and _bytes([last]) > _KEPT_ON_CARD)
 
     def _asked_of(self, source: Source, make: Make) -> dict[str, Tensor]:
         try:

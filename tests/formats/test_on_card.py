@@ -103,6 +103,7 @@ def test_grades_with_all_tensors_on_the_card(
         wrong = graded(grader, problem, written(tmp_path, "off.py", off))
         assert PROBLEMS.described(problem.source, small=True).on_card
     assert (right.verdict, right.message) == ("ACCEPTED", "")
+    assert "weights: fixed for a grade" not in right.claims
     assert wrong.verdict == "WRONG_ANSWER"
 
 

@@ -236,6 +236,8 @@ class _File:
         if not same(outputs, self._called(self._module(1), arguments, 2)):
             raise UngradableError("its reference draws random numbers in the call (dropout?)")
         weights = told_weights(as_made, held(self.made(2)), module)
+        if weights and PLACE.draws:  # as it will be, with values of each call's own
+            PLACE.drawn(lambda: self.made(2))
         module = self._module(1)
         self._exactness = exactness = tried_wide(
             lambda: self._called(module, arguments, 1, wide=True),

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,8 +109,8 @@ class ForeignAuthor:
                     _write(room, message.tensors, drawn)
                 return InputsDrawn()
             case DrawWeights():
-                made = self._problem.weights(message.seed, small=message.small)
-                with _room(descriptors[0], message.weights) as room:
+                made = self._weights(message)
+                with _room(descriptors[0], message.weights, on_card=message.on_card) as room:
                     _write(room, message.weights, made)
                 return WeightsDrawn()
             case EvaluateReference():
@@ -161,6 +162,13 @@ class ForeignAuthor:
             return CannotBeGraded(reason="its reference takes more memory than it may here")
         text = str(error) if isinstance(error, MistakeError) else f"{type(error).__name__}: {error}"
         return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
+
+    def _weights(self, message: DrawWeights) -> Mapping[str, "Tensor"]:
+        make = partial(self._problem.weights, message.seed, small=message.small)
+        if not message.on_card:
+            return make()
+        _place().draw_there()
+        return _place().drawn(make)
 
     def _described(self, *, small: bool) -> Answer:
         """The cases; what fails on the card is tried without, and then with sums in one order."""

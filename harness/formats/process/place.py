@@ -1,8 +1,8 @@
 """Where references compute: on the processor, or on the judge's card where it has one.
 
-Weights are made on the processor in either case, so that a seed gives those of a submission's
-module. Inputs are drawn on the card where an adaptor asks for it. What a reference makes while it
-computes is made where it computes, whatever device it names.
+Weights that must equal those of a submission's module are made on the processor in either case.
+Inputs, and weights of a call's own, are made on the card where an adaptor asks for it. What a
+reference makes while it computes is made where it computes, whatever device it names.
 """
 
 import mmap
