@@ -1,18 +1,15 @@
 """The judge's side of a foreign problem's process: asks it for cases, inputs and answers."""
 
-import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Protocol
 
-import torch
 from torch import Tensor
 
 from harness.author.client import MEMORY_BYTES, AuthorComplaint, AuthorProcess
 from harness.formats.base import Source
+from harness.formats.card import Card, HostRoom, settle
 from harness.formats.description import Description, FormatCase, description
 from harness.formats.messages import (
     ANSWERS,
@@ -41,7 +38,6 @@ from harness.sandbox import ROOT
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.processors import usable_processors
 from harness.text.plain import plain
-from harness.wire.memory import sealed_memory
 from harness.wire.messages import Message
 
 PROCESSOR_S = 600.0
@@ -65,51 +61,6 @@ class Ungradable(AuthorComplaint):
         super().__init__(1, plain(reason, 500))
 
 
-class Room(Protocol):
-    """Memory that two processes share."""
-
-    fd: int
-    """The descriptor that the other maps it by."""
-    bytes: Tensor
-    """All of it as uint8."""
-
-    def close(self) -> None:
-        """Let go of it."""
-
-
-class Machine(Protocol):
-    """What submissions run on, with a card or without: a :class:`~harness.device.base.Device`."""
-
-    def nodes(self) -> tuple[str, ...]:
-        """Files of its card and the driver; none without one."""
-
-    def variables(self) -> Mapping[str, str]:
-        """Of the environment, so that CUDA shows that card alone."""
-
-    def arena(self, size: int) -> Room:
-        """Memory of so many bytes, on the card."""
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The judge's card, as a process of ours can be given it."""
-
-    nodes: tuple[str, ...]
-    """Its files, and the driver's."""
-    variables: Mapping[str, str]
-    """Of the environment: it is the only one that CUDA shows."""
-    room: Callable[[int], Room] = field(compare=False)
-    """Makes memory of so many bytes, on the card."""
-    device: str = "cuda:0"
-    """What torch calls it in that process."""
-
-    @classmethod
-    def of(cls, machine: Machine) -> "Card | None":
-        """The machine's; None if it has none."""
-        nodes = machine.nodes()
-        return cls(nodes, machine.variables(), machine.arena) if nodes else None
-
-
 class ForeignProcess(AuthorProcess):
     """The process of one problem; it never sees anything of a submission.
 
@@ -126,7 +77,7 @@ class ForeignProcess(AuthorProcess):
         self._source = source
         self._card = card
         if card is not None:
-            self.devices, self.variables = card.nodes, {**card.variables, **_OF_CARDS}
+            self.devices, self.variables = card.nodes, card.variables
 
     @property
     def memory_bytes(self) -> int:
@@ -278,37 +229,16 @@ class ForeignProcess(AuthorProcess):
         if not on_card and size > self.memory_bytes:
             raise Ungradable(f"its tensors take {size >> 20} MiB")
         assert self._card is not None or not on_card
-        room = self._card.room(size) if self._card and on_card else _HostRoom(size)
+        room = self._card.room(size) if self._card and on_card else HostRoom(size)
         try:
             for place, tensor in given.items():
                 part_of(room.bytes, place).copy_(tensor)
             if on_card:
-                _settle(room.bytes)
+                settle(room.bytes)
             yield room.fd, room.bytes
         finally:
             room.close()
 
 
-class _HostRoom:
-    """A :class:`Room` of the host's memory."""
-
-    def __init__(self, size: int) -> None:
-        self.fd = sealed_memory("foreign", size)
-        self.bytes = torch.frombuffer(mmap.mmap(self.fd, size), dtype=torch.uint8)
-
-    def close(self) -> None:
-        """The last view unmaps it."""
-        self.bytes = torch.empty(0, dtype=torch.uint8)
-        os.close(self.fd)
-
-
-def _settle(memory: Tensor) -> None:
-    """Wait until what was written to a card's memory is there for others."""
-    if memory.is_cuda:
-        torch.cuda.synchronize(memory.device)
-
-
-_OF_CARDS = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"}
-"""With it products are the same each time."""
 _ANSWER = "="
 """Before the name of an answer, which an input may have as well."""

@@ -13,7 +13,8 @@ from torch import Tensor
 from harness.author.client import AuthorError
 from harness.errors import Diagnostic, ProblemError
 from harness.formats.base import Source
-from harness.formats.client import Card, ForeignProcess, Machine, Ungradable
+from harness.formats.card import Card, Machine
+from harness.formats.client import ForeignProcess, Ungradable
 from harness.formats.description import Description, FormatCase
 from harness.problem.terms import TensorSpec
 from harness.text.plain import plain_lines

@@ -11,7 +11,8 @@ from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import foreign, graded, grading, job, written
 
 from harness.device.cpu import CpuDevice, HostArena
-from harness.formats.client import Card, ForeignProcess
+from harness.formats.card import Card
+from harness.formats.client import ForeignProcess
 from harness.formats.known import read_problem
 from harness.formats.processes import PROBLEMS, Problems
 
