@@ -35,7 +35,7 @@ from harness.formats.process.adaptor import (
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
 from harness.formats.process.nested import filled, flattened
 from harness.formats.process.place import PLACE, Moved
-from harness.formats.process.weights import held, hold, told_weights
+from harness.formats.process.weights import held, hold, told_weights, without_weights
 from harness.runner.entry.construction import seed_all
 
 TOLERANCE = 1e-4
@@ -178,7 +178,7 @@ class _File:
         if self._exactness is None:
             self.described()
         assert self._exactness is not None
-        arguments = {**self._numbers, **inputs}
+        arguments = {**self._numbers, **without_weights(inputs)}
         module = self._module(weights)
         hold(module, inputs)
         return self._called(module, arguments, 0, wide=self._exactness.wide)

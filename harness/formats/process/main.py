@@ -179,7 +179,6 @@ class ForeignAuthor:
                 with _busy(self._threads):
                     return self._problem.describe(small=small)
             except Exception as error:
-                error.__traceback__ = None  # its frames hold tensors
                 if _place().leave_card():
                     continue
                 if self._threads == 1 or not isinstance(error, UngradableError):

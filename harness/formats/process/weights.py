@@ -21,6 +21,11 @@ def held(module: nn.Module) -> dict[str, Tensor]:
     return {f"{_SELF}{name}": x.detach() for name, x in named_weights(module).items()}
 
 
+def without_weights(values: Tensors) -> dict[str, Tensor]:
+    """Those of ``values`` that are arguments."""
+    return {name: x for name, x in values.items() if not name.startswith(_SELF)}
+
+
 def hold(module: nn.Module, values: Tensors) -> None:
     """Give those weights that are among ``values`` these."""
     for name, weight in held(module).items():
