@@ -20,7 +20,7 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
     """
     if options.case:
         return [task.problem.parse_case(options.case)]
-    room = _room(task.device, interpreted=interpreted)
+    room = _room(task.problem, task.device, interpreted=interpreted)
     return task.problem.draw_cases(task.seed, dtype=task.dtype, room=room)
 
 
@@ -29,21 +29,24 @@ def too_large(problem: Gradable, device: Device, dtype: str) -> str:
     if not problem.format:
         return ""
     try:
-        problem.draw_cases("", dtype=dtype, room=_room(device))
+        problem.draw_cases("", dtype=dtype, room=_room(problem, device))
     except UsageError as error:
         return str(error)
     return ""
 
 
-def _room(device: Device, *, interpreted: bool = False) -> CaseLimits:
-    room = CaseLimits(bytes=case_bytes(device.free_bytes()))
+def _room(problem: Gradable, device: Device, *, interpreted: bool = False) -> CaseLimits:
+    room = CaseLimits(bytes=case_bytes(problem, device))
     if device.emulated:
         room = replace(room, work=WORK, row_work=ROW_WORK, in_range=interpreted)
     return room
 
 
-def case_bytes(free: int) -> int:
-    """The most that checking a case may take of ``free`` bytes of a device's memory."""
+def case_bytes(problem: Gradable, device: Device) -> int:
+    """The most that checking a case may take of what is free of a device's memory."""
+    free = device.free_bytes()
+    if problem.format and not device.emulated:  # sizes are given: all but what a call takes itself
+        return free * 3 // 4
     # About half of what is free, rounded down to a power of two: so a seed draws the same cases
     # again although a little more or less is free.
     return 1 << max(0, (free // 2).bit_length() - 1)

@@ -50,7 +50,7 @@ def weighed_tasks(session: Session, task: Task, cases: Sequence[Case]) -> list[T
         return told if told.verdict is Verdict.TIME_LIMIT else [task]
     digests = {name: digest(x) for name, x in problem.made_weights(cases[0]).items()}
     fresh = replace(problem, weights=matched_weights(reference, digests, told))
-    room = case_bytes(task.device.free_bytes())
+    room = case_bytes(problem, task.device)
     if not fresh.weights or any(
         footprint(fresh.tensors_of(case, task.dtype), apart=not task.device.emulated) > room
         for case in cases

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from formats.kernelbench_problems import HEAD, SCALED
+from support.foreign import foreign, written
 
 from harness.device.cpu import CpuDevice
 from harness.grading import case_selection
@@ -23,4 +25,16 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
             Task(shift, Reference(shift), "float32", CpuDevice(), "seed"), Options()
         )
     assert [options["room"].bytes for options in asked] == [32 << 30] * 2
-    assert case_selection.case_bytes(0) == 1
+    monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: 0)
+    assert case_selection.case_bytes(shift, CpuDevice()) == 1
+
+
+def test_given_sizes_get_three_quarters_of_a_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: 80 << 30)
+    problem = foreign(written(tmp_path, "level1/1_a.py", HEAD + SCALED))
+    device = CpuDevice()
+    assert case_selection.case_bytes(problem, device) == 32 << 30
+    device.emulated = False
+    assert case_selection.case_bytes(problem, device) == 60 << 30

@@ -19,6 +19,7 @@ _WIDE_BYTES = 8  # of float64 and int64, in which references compute; a complex 
 _INPUT_COPIES = 2  # wide ones of each input: the reference's own, and its absolute value
 _DRAWN_COPIES = 2  # wide ones of what an author's function draws: returned, and kept
 _OUTPUT_COPIES = 5  # wide ones of each output: expected, magnitude, a reference's temporaries
+_APART_COPIES = 2  # wide ones of each output: expected and allowed, or as it is handed over
 _COMPARED_AT_ONCE = 1 << 23  # elements
 _COMPARE_COPIES = 4  # wide temporaries of a comparison
 
@@ -27,12 +28,12 @@ def footprint(tensors: Sequence[TensorSpec], *, apart: bool = False) -> int:
     """Bytes of the device's memory that checking a case with these tensors takes at its peak.
 
     A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
-    needs more than is counted here. One that computes ``apart``, in a process that finds room
-    elsewhere if the device has none, has no copies of inputs beside the arena.
+    needs more than is counted here. Of one that computes ``apart``, in a process that finds room
+    elsewhere if the device has none, only what is handed over is counted: a call's inputs as they
+    are, and its outputs.
     """
     arena = sum(CALLS * _buffer(tensor) for tensor in tensors)
-    copies = sum(map(_input_copies, tensors)) if apart else 0
-    return arena + beside_arena(tensors, CALLS) - copies
+    return arena + sum(_beside(tensor, CALLS, apart=apart) for tensor in tensors)
 
 
 def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:
@@ -48,16 +49,20 @@ def _buffer(tensor: TensorSpec) -> int:
     return tensor.span * DTYPES[tensor.dtype].itemsize + _GUARD_BYTES
 
 
-def _beside(tensor: TensorSpec, calls: int) -> int:
+def _beside(tensor: TensorSpec, calls: int, *, apart: bool = False) -> int:
     wide, count = _wide(tensor), math.prod(tensor.shape)
     arena = calls * _buffer(tensor)
-    total = _input_copies(tensor)
+    total = 0
+    if not apart:
+        total += _input_copies(tensor)
+    elif tensor.direction is not Direction.OUT:
+        total += _buffer(tensor)
     if tensor.direction is Direction.IN:
         total += arena // _DIGEST_SHARE + min(arena, _DIGEST_EDGES)
     if tensor.direction is Direction.INOUT or tensor.span > count:  # drawn, or made dense, again
         total += min(arena, max(_buffer(tensor), SLICE))
     if tensor.direction is not Direction.IN:
-        total += _OUTPUT_COPIES * wide * count
+        total += (_APART_COPIES if apart else _OUTPUT_COPIES) * wide * count
         total += _COMPARE_COPIES * wide * min(count, _COMPARED_AT_ONCE)
     return total
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from harness.problem.case import Case, parse_case
 from harness.problem.sampling.footprint import beside_arena, footprint
-from harness.problem.terms import Direction
+from harness.problem.terms import Direction, TensorSpec
 
 
 def test_the_parts(gemm) -> None:
@@ -45,12 +45,24 @@ def test_a_large_input_takes_its_arena_a_64th_and_wide_copies(gemm) -> None:
     assert many - one <= 999 * (arena // 2) // 64 + 1
 
 
-def test_a_reference_in_a_process_of_its_own_needs_no_copies_of_inputs_here(gemm) -> None:
+def test_a_reference_in_a_process_of_its_own_is_counted_as_what_is_handed_over(gemm) -> None:
     case = Case(sizes={"m": 8192, "n": 8, "k": 8192}, scalars={"alpha": 0.5})
     tensors = gemm.tensors_of(case, "float32")
-    count = sum(math.prod(t.shape) for t in tensors if t.direction is not Direction.OUT)
+    inputs = [math.prod(t.shape) for t in tensors if t.direction is not Direction.OUT]
+    outputs = [math.prod(t.shape) for t in tensors if t.direction is Direction.OUT]
     here, apart = footprint(tensors), footprint(tensors, apart=True)
-    assert here - apart == 2 * 8 * count
+    own = sum(4 * count + 8192 for count in inputs)
+    assert here - apart == 2 * 8 * sum(inputs) - own + 3 * 8 * sum(outputs)
     together = [replace(t, together=t.direction is not Direction.OUT) for t in tensors]
     assert footprint(together, apart=True) == apart
-    assert footprint(together) - here == 2 * 8 * count
+    assert footprint(together) - here == 2 * 8 * sum(inputs)
+
+
+def test_a_large_elementwise_problem_of_another_format_fits_a_card() -> None:
+    """1.6e9 numbers in float32, as KernelBench's activations have, on a card of 80 GB."""
+    shape, strides = (4096, 393216), (393216, 1)
+    x, y = (
+        TensorSpec(name=name, dtype="float32", shape=shape, strides=strides, direction=direction)
+        for name, direction in (("x", Direction.IN), ("y", Direction.OUT))
+    )
+    assert 55e9 < footprint([x, y], apart=True) < 60e9 < 0.75 * 83e9 < footprint([x, y])
