@@ -1,5 +1,6 @@
 """One case of a grade, with all that impostors and variants need to make their answers."""
 
+import math
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import InitVar, dataclass, field
@@ -16,6 +17,10 @@ from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
 from harness.problem.terms import Expectation
 from harness.verify.arithmetic.model import Arithmetic, ArithmeticModel
+
+LITTLE = 1e6
+"""Operations up to which a machine is imitated on the processor: thousands of steps, in each of
+which a GPU would have microseconds of launching and nanoseconds of work."""
 
 Answers = dict[str, Tensor]
 """The outputs of one call: name → tensor, in the output's type."""
@@ -63,6 +68,8 @@ class Trial:
     """The reference's expectations."""
     right: list[Answers] = field(init=False)
     """The same, rounded to the outputs' types."""
+    _near: dict[int, dict[str, Tensor]] = field(default_factory=dict, init=False)
+    """Inputs on the processor, by call."""
 
     def __post_init__(self, arena: Arena) -> None:
         # On a GPU drawn there: nobody replays these elsewhere, and the CPU takes ten times as long.
@@ -99,14 +106,26 @@ class Trial:
     ) -> Answers:
         """Evaluate the reference for one call, with other arguments or on another machine.
 
-        With ``store`` outputs are rounded to their types, else in float64 (int64, complex128).
+        With ``store`` outputs are rounded to their types, else in float64 (int64, complex128). A
+        machine is imitated on the processor where that is little work.
 
         Raises:
             ProblemError: it cannot be evaluated so.
         """
+        given = inputs or (self._at_hand(call) if machine else self.inputs[call])
         with Arithmetic(machine) if machine is not None else nullcontext():
-            found = self.task.reference.expected(case or self.case, inputs or self.inputs[call])
+            found = self.task.reference.expected(case or self.case, given)
+        found = {name: x.to(self.task.device.torch_device) for name, x in found.items()}
         return self.stored(found) if store else found
+
+    def _at_hand(self, call: int) -> dict[str, Tensor]:
+        """A call's inputs, on the processor where a GPU would spend its time on launches."""
+        cost = self.task.problem.work(self.case, self.task.dtype).flops
+        if (cost or math.prod(self.case.sizes.values())) > LITTLE:
+            return self.inputs[call]
+        if call not in self._near:
+            self._near[call] = {name: x.cpu() for name, x in self.inputs[call].items()}
+        return self._near[call]
 
     def remember(self) -> None:
         """Add this case to the memory, for impostors of later ones."""
