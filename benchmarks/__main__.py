@@ -364,7 +364,7 @@ def main() -> None:
     beside.add_argument("--times", type=int, default=10)
     beside.add_argument("--seconds", type=float, default=600.0, help="of each company")
     beside.add_argument("--count", type=int, default=200, help="files for throughput; 0: none")
-    others = commands.add_parser("field", help="references of other people's problems, graded")
+    others = commands.add_parser("field", help="references of other people's problems; a checkout")
     others.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a checkout's problems")
     others.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     others.add_argument("--timed", action="store_true", help="take times, too")

@@ -237,9 +237,10 @@ class TestGpuCheck:
         commands = set(re.findall(r'add_parser\(\s*"(\w+)"', source))
         without_gpu = set(re.findall(r'add_parser\(\s*"(\w+)", help="[^"]*; no GPU"', source))
         several = set(re.findall(r'add_parser\(\s*"(\w+)", help="[^"]*; 2 GPUs"', source))
-        assert (without_gpu, several) == ({"coverage"}, {"neighbours"})
+        checkout = set(re.findall(r'add_parser\(\s*"(\w+)", help="[^"]*; a checkout"', source))
+        assert (without_gpu, several, checkout) == ({"coverage"}, {"neighbours"}, {"field"})
         run = set(re.findall(r"^bench (\w+) ", text, re.MULTILINE))
-        assert run == commands - without_gpu - several
+        assert run == commands - without_gpu - several - checkout
         assert ast.parse(source)
 
 
