@@ -25,6 +25,7 @@ from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.terms import Direction
 from harness.progress.progress import NoProgress
+from harness.records.result import Verdict
 
 _ORDER = 7
 """Seed of the order of problems."""
@@ -50,15 +51,13 @@ def field(
     """Grade the references of the problems at ``paths``, and print what became of them."""
     found = [source for path in paths for source in problems_in(path)]
     mine = ordered(found, part)
-    started, rows = time.monotonic(), list[Graded]()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Grader(open_device(device), NoProgress()) as grader,
-    ):
+    started, rows, opened = time.monotonic(), list[Graded](), open_device(device)
+    with tempfile.TemporaryDirectory() as folder, Grader(opened, NoProgress()) as grader:
         for number, source in enumerate(mine):
             if time.monotonic() - started > seconds:
                 break
-            rows.append(graded(grader, source, Path(folder) / str(number), timed=timed))
+            own = Path(folder) / str(number)
+            rows.append(graded(grader, source, own, emulated=opened.emulated, timed=timed))
             _say(rows[-1])
     for line in table(rows):
         print(line)
@@ -76,21 +75,24 @@ def ordered(found: Sequence[Source], part: str) -> list[Source]:
     return mixed[int(number) - 1 :: int(count or 1)]
 
 
-def graded(grader: Grader, source: Source, folder: Path, *, timed: bool) -> Graded:
+def graded(grader: Grader, source: Source, folder: Path, *, emulated: bool, timed: bool) -> Graded:
     """Grade a problem's reference; its file is written to ``folder``."""
     started = time.monotonic()
     verdict, message, claims = "", "", tuple[str, ...]()
     problem = Foreign(source=source)
     try:
-        folder.mkdir()
-        file = folder / "reference.py"
-        file.write_bytes(program(problem))
-        solution = read_solution(file, problem=problem.slug, author="reference")
-        result = grader.grade(
-            Job(path=str(file), solution=solution, problem=problem),
-            Options(timing=timed, quick=True, shrink_s=0.0),
-        )
-        verdict, message, claims = result.verdict, result.message, tuple(result.claims)
+        if message := problem.unfit(emulated=emulated):
+            verdict = Verdict.NOT_EXECUTABLE_HERE
+        else:
+            folder.mkdir()
+            file = folder / "reference.py"
+            file.write_bytes(program(problem))
+            solution = read_solution(file, problem=problem.slug, author="reference")
+            result = grader.grade(
+                Job(path=str(file), solution=solution, problem=problem),
+                Options(timing=timed, quick=True, shrink_s=0.0),
+            )
+            verdict, message, claims = result.verdict, result.message, tuple(result.claims)
     except JudgeError as error:
         verdict, message = type(error).__name__, str(error)
     level = source.path.parent.name if source.format == "kernelbench" else ""
