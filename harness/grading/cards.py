@@ -74,6 +74,10 @@ class Feed(Protocol):
         """Whether anybody waits for it still."""
 
 
+class Unwanted(MachineError):
+    """Why a file is not graded: nobody waits for its result."""
+
+
 class Cards(AbstractContextManager["Cards"]):
     """Grades on several cards; an :class:`harness.grading.executor.Executor` that compares nothing.
 
@@ -178,7 +182,7 @@ class Cards(AbstractContextManager["Cards"]):
 
         def refused(each: Work) -> JudgeError | None:
             if feed is not None and not any(map(feed.wants, alike.of(each))):
-                return MachineError("not graded: nobody waits for it")
+                return Unwanted("not graded: nobody waits for it")
             return wrong.get(_problem(each))
 
         def begin(work: Sequence[Work]) -> list[Work]:
@@ -231,6 +235,13 @@ class Cards(AbstractContextManager["Cards"]):
         jobs = self._dispatch(len(tasks))
         try:
             while not jobs.finished:
+                dropped = jobs.drop(lambda each: refused(begun[each]) is not None)
+                dropped += self._freed(
+                    jobs, lambda each: isinstance(refused(begun[each]), Unwanted)
+                )
+                for number in dropped:
+                    del asked[number]
+                    yield Answer(number, error=refused(begun.pop(number)))
                 self._give(jobs, asked)
                 for answer in self._step(jobs, news):
                     task = asked.pop(answer.number)
@@ -240,9 +251,6 @@ class Cards(AbstractContextManager["Cards"]):
                     else:
                         del begun[answer.number]
                         yield answer
-                for number in jobs.drop(lambda each: refused(begun[each]) is not None):
-                    del asked[number]
-                    yield Answer(number, error=refused(begun.pop(number)))
                 for task in more():
                     number = jobs.add()
                     begun[number] = asked[number] = task
@@ -261,12 +269,27 @@ class Cards(AbstractContextManager["Cards"]):
 
     def _give(self, jobs: Dispatch, tasks: Mapping[int, Work | Errand]) -> None:
         ready = self._ready.intersection(jobs.live)
-        for most in (1, None):  # nothing waits behind another file while a card is idle
+        starting = any(self._processes[card].placed for card in set(jobs.live) - ready)
+        # Nothing waits behind another file while a card is idle, or soon will be.
+        for most in (1,) if starting else (1, None):
             for card in sorted(ready, key=lambda each: len(jobs.held(each))):
                 if given := jobs.give(card, most):
                     self._heard[card] = time.monotonic()
                 for number in given:
                     self._processes[card].send(Order(number, tasks[number]))
+
+    def _freed(self, jobs: Dispatch, unwanted: Callable[[int], bool]) -> list[int]:
+        """What cards held that nobody asks for any more, while something waits for a card.
+
+        Their judges are ended, and others started.
+        """
+        freed: list[int] = []
+        for card in jobs.live if jobs.waiting else ():
+            if (held := jobs.held(card)) and all(map(unwanted, held)):
+                freed += jobs.release(card)
+                self._processes.pop(card).end()
+                self._start(card)
+        return freed
 
     def _step(self, jobs: Dispatch, news: int | None = None) -> list[Answer]:
         """Wait a while for the judges, or ``news``, to say something; what is answered by it."""

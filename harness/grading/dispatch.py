@@ -53,6 +53,11 @@ class Dispatch:
         """No job is waiting, and none is held."""
         return not self._waiting and not any(self._held.values())
 
+    @property
+    def waiting(self) -> bool:
+        """A job is held by no card."""
+        return bool(self._waiting)
+
     def held(self, card: int) -> list[int]:
         """The jobs of a card, in the order in which they were given."""
         return list(self._held[card])
@@ -87,6 +92,11 @@ class Dispatch:
         dropped = [job for job in self._waiting if unwanted(job)]
         self._waiting = deque(job for job in self._waiting if not unwanted(job))
         return dropped
+
+    def release(self, card: int) -> list[int]:
+        """Take all jobs of a card from it, for good; which they were."""
+        held, self._held[card] = self._held[card], []
+        return held
 
     def again(self, job: int) -> None:
         """A job that was given up is asked for otherwise, before all others."""
