@@ -20,6 +20,7 @@ from harness.device.read_times import ReadTimes
 from harness.device.workplace import Workplace, host_plan
 from harness.errors import MachineError
 from harness.runner.driver import OUT_OF_MEMORY, CudaError, Driver
+from harness.runner.memory import card_bytes
 from harness.text.numbers import bytes_
 
 _COPIED = 4096
@@ -42,13 +43,8 @@ class DeviceArena:
                 os.close(self.fd)
             driver.release(self._handle)
             raise
-        self.__cuda_array_interface__ = {
-            "shape": (self.size,),
-            "typestr": "|u1",
-            "data": (self._address, False),
-            "version": 3,
-        }
-        self.bytes = torch.as_tensor(self, device=f"cuda:{driver.device}")
+        mapped = card_bytes(self._address, self.size)
+        self.bytes = torch.as_tensor(mapped, device=f"cuda:{driver.device}")
 
     def close(self) -> None:
         """Unmap and free."""

@@ -3,8 +3,15 @@
 import ctypes
 import mmap
 import os
+from types import SimpleNamespace
 
 from harness.runner.driver import Driver
+
+
+def card_bytes(address: int, size: int) -> SimpleNamespace:
+    """Mapped memory of a card, as ``torch.as_tensor`` takes it: ``size`` bytes, not copied."""
+    interface = {"shape": (size,), "typestr": "|u1", "data": (address, False), "version": 3}
+    return SimpleNamespace(__cuda_array_interface__=interface)
 
 
 class ImportedHostArena:

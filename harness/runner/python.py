@@ -4,14 +4,13 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from harness.frameworks import FRAMEWORKS, launching_on
 from harness.runner.driver import CudaError, Driver
 from harness.runner.entry.contracts import caller, offer_imports
 from harness.runner.entry.outputs import Arguments
-from harness.runner.memory import ImportedArena, ImportedHostArena
+from harness.runner.memory import ImportedArena, ImportedHostArena, card_bytes
 from harness.runner.program import GraphProgram, ProgramFailed
 from harness.runner.source import NAME, import_source, write_source
 from harness.wire.arguments import Argument, Construct, ListedWeight, ScalarArgument
@@ -136,14 +135,7 @@ class TorchProgram(GraphProgram):
         if isinstance(arena, ImportedHostArena):
             whole = self._torch.frombuffer(arena.buffer, dtype=self._torch.uint8)
         else:
-            interface = {
-                "shape": (arena.size,),
-                "typestr": "|u1",
-                "data": (arena.address, False),
-                "version": 3,
-            }
-            memory = SimpleNamespace(__cuda_array_interface__=interface)
-            whole = self._torch.as_tensor(memory, device="cuda")
+            whole = self._torch.as_tensor(card_bytes(arena.address, arena.size), device="cuda")
         self._bound = [
             tuple(self._argument(each, index, whole) for each in batch.arguments)
             for index in range(batch.calls)

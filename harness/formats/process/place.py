@@ -18,7 +18,7 @@ from torch.utils._device import _device_constructors
 
 from harness.formats.process.cutting import names_device
 from harness.runner.driver import Driver
-from harness.runner.memory import ImportedDeviceArena
+from harness.runner.memory import ImportedDeviceArena, card_bytes
 
 Moved = Callable[[Any], Any]
 """A tensor or module in the place where is computed."""
@@ -107,7 +107,7 @@ class Place:
         imported = ImportedDeviceArena(driver, os.dup(fd), -(-size // unit) * unit)
         try:
             with torch._C.DisableTorchFunction():
-                whole = torch.as_tensor(_Bytes(imported), device=card)
+                whole = torch.as_tensor(card_bytes(imported.address, imported.size), device=card)
             yield whole
             driver.synchronize()
         finally:
@@ -161,18 +161,6 @@ class _OnCard(TorchFunctionMode):
 
     def _there(self, value: Any) -> Any:
         return self._card if names_device(value) and torch.device(value).type != "meta" else value
-
-
-class _Bytes:
-    """Mapped memory of a card, as torch takes it."""
-
-    def __init__(self, memory: ImportedDeviceArena) -> None:
-        self.__cuda_array_interface__ = {
-            "shape": (memory.size,),
-            "typestr": "|u1",
-            "data": (memory.address, False),
-            "version": 3,
-        }
 
 
 def _to_processor(each: Any) -> Any:

@@ -23,7 +23,6 @@ _MAX_ROUNDED = 512
 """The same where each is followed by a rounding. Longer sums are formed in several lanes, as a
 block of threads would."""
 
-
 _MIN_COLUMNS = 256
 """Sums side by side from which on a GPU forms long ones faster than one core: a thread each."""
 
