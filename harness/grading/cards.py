@@ -296,7 +296,8 @@ class Cards(AbstractContextManager["Cards"]):
         answers: list[Answer] = []
         links = {process.link: card for card, process in self._processes.items()}
         for link in wait([*links, *([] if news is None else [news])], _LOOK_S):
-            if isinstance(link, Connection):
+            # What was heard before may have left this card out.
+            if isinstance(link, Connection) and links[link] in self._processes:
                 answers += self._hear(links[link], link, jobs)
         for card in jobs.live:
             if not self._processes[card].placed:
@@ -344,10 +345,10 @@ class Cards(AbstractContextManager["Cards"]):
             case Steps(steps, note):
                 line.advance(steps, note)
             case Done(number, value):
-                jobs.done(card, number)
+                self._done(card, number, jobs)
                 return [Answer(number, value)]
             case Unjudged(number, error, of_problem) if of_problem:
-                jobs.done(card, number)
+                self._done(card, number, jobs)
                 return [Answer(number, error=error, of_problem=True)]
             case Unjudged(_, error, _):
                 return self._failed(card, str(error), jobs)
@@ -356,6 +357,11 @@ class Cards(AbstractContextManager["Cards"]):
                     raise error
                 return self._failed(card, str(error), jobs)
         return []
+
+    def _done(self, card: int, number: int, jobs: Dispatch) -> None:
+        for other in jobs.done(card, number):
+            self._processes.pop(other).end()
+            self._tell_left_out(other, f"its judge failed twice: {jobs.left_out[other]}", jobs)
 
     def _failed(self, card: int, why: str, jobs: Dispatch, *, lost: bool = False) -> list[Answer]:
         """End a judge, and start another in its place unless its card is left out."""

@@ -2,8 +2,12 @@
 
 Each card has a few jobs: one that is graded and some that are built meanwhile, fewer towards the
 end, so that all cards end at about the same time. A job whose judge failed goes to another card,
-if there is one, and after a second failure to none. A card on which two jobs fail with no grade
-between them is left out; a job that failed on two cards counts against neither.
+if there is one, and after a second failure to none. What that other card says settles whose fault
+the first failure was: a job that fails there, too, counts against neither card, and one that is
+graded there counts against the first. Two of those with no grade between them, and a card is left
+out. Until they are settled such a card gets only what failed elsewhere: else two bad jobs in a row,
+while the other cards are busy, would cost a good card. A card alone has nobody to be compared with;
+there two failures are enough.
 """
 
 import math
@@ -23,6 +27,13 @@ class Failure(NamedTuple):
     why: str
 
 
+class Fault(NamedTuple):
+    """A failure that may be its card's: it is ``proven`` once the job was graded elsewhere."""
+
+    why: str
+    proven: bool
+
+
 class Dispatch:
     """Jobs 0, 1, … ``total`` - 1 for some cards, of which each holds at most ``ahead``."""
 
@@ -32,7 +43,7 @@ class Dispatch:
         self._ahead = ahead
         self._held: dict[int, list[int]] = {card: [] for card in cards}
         self._failed: dict[int, list[Failure]] = {}
-        self._faults: dict[int, dict[int, str]] = {card: {} for card in cards}
+        self._faults: dict[int, dict[int, Fault]] = {card: {} for card in cards}
         self._unnamed = count(-1, -1)
         self.left_out: dict[int, str] = {}
         """The cards that are, and why."""
@@ -80,12 +91,20 @@ class Dispatch:
     def _may_have(self, card: int, job: int) -> bool:
         """Whether a job has not failed there, or has nowhere else to go."""
         tried = {failure.card for failure in self._failed.get(job, ())}
+        if len(self._faults[card]) >= TRIES and len(self.live) > 1:
+            return bool(tried) and card not in tried
         return card not in tried or tried.issuperset(self.live)
 
-    def done(self, card: int, job: int) -> None:
-        """A job has its outcome."""
+    def done(self, card: int, job: int) -> list[int]:
+        """A job has its outcome; returns the cards that are left out by it, where it failed."""
         self._held[card].remove(job)
         self._faults[card].clear()
+        before = set(self.left_out)
+        for other, why in self._failed.get(job, ()):
+            if job in self._faults[other]:
+                self._faults[other][job] = Fault(why, proven=True)
+                self._judge(other)
+        return sorted(self.left_out.keys() - before)
 
     def drop(self, unwanted: Callable[[int], bool]) -> list[int]:
         """Take out, and return, the waiting jobs that are not wanted any more."""
@@ -103,16 +122,18 @@ class Dispatch:
         self._waiting.appendleft(job)
 
     def leave_out(self, card: int, why: str) -> None:
-        """Give no more to ``card``, which holds nothing."""
+        """Give no more to ``card``; what it holds waits again."""
         self.left_out[card] = why
+        self._waiting.extendleft(reversed(self._held[card]))
+        self._held[card].clear()
 
     def fail(
         self, card: int, why: str, *, at_work: bool = True, lost: bool = False
     ) -> tuple[int, list[Failure]] | None:
         """The judge of ``card`` has failed; its jobs wait again.
 
-        With ``at_work`` it is counted for the first that it held, and against the card unless it
-        was ``lost``.
+        With ``at_work`` it is counted for the first that it held, and may be the card's fault
+        unless it was ``lost``.
 
         Returns:
             The job that is not tried a third time, if there is one, and its failures.
@@ -122,7 +143,8 @@ class Dispatch:
         self._waiting.extendleft(reversed(held))
         held.clear()
         if not lost:
-            self._faults[card][next(self._unnamed) if job is None else job] = why
+            fault = Fault(why, proven=job is None)
+            self._faults[card][next(self._unnamed) if job is None else job] = fault
         given_up = None
         if job is not None:
             failures = self._failed.setdefault(job, [])
@@ -134,6 +156,13 @@ class Dispatch:
                         self._faults[failure.card].pop(job, None)
             else:
                 self._waiting.appendleft(job)
-        if len(self._faults[card]) >= TRIES:
-            self.left_out[card] = why
+        self._judge(card)
         return given_up
+
+    def _judge(self, card: int) -> None:
+        """Leave a card out if enough of its failures were its own."""
+        faults = list(self._faults[card].values())
+        if self.live != [card]:
+            faults = [fault for fault in faults if fault.proven]
+        if card in self.live and len(faults) >= TRIES:
+            self.leave_out(card, faults[-1].why)

@@ -80,14 +80,48 @@ def test_a_card_that_fails_twice_is_left_out_and_its_jobs_go_to_the_others() -> 
     assert jobs.fail(0, "once") is None
     assert jobs.give(0) == [1, 4]
     assert jobs.fail(0, "twice") is None
-    assert jobs.left_out == {0: "twice"}
-    assert jobs.give(0) == []
-    done = []
+    done, left_out = [], []
     while not jobs.finished:
+        assert jobs.give(0) == []  # until it is known whose fault it was
         jobs.give(1)
         done.append(jobs.held(1)[0])
-        jobs.done(1, done[-1])
+        left_out += jobs.done(1, done[-1])
     assert sorted(done) == [0, 1, 2, 3, 4]
+    assert left_out == [0]
+    assert jobs.left_out == {0: "twice"}
+
+
+def test_a_card_on_which_two_bad_jobs_fail_waits_for_what_the_others_say_of_them() -> None:
+    jobs = Dispatch(5, [0, 1, 2], ahead=1)
+    assert (jobs.give(0), jobs.give(1), jobs.give(2)) == ([0], [1], [2])
+    jobs.fail(0, "killed")
+    assert jobs.give(0) == [3]
+    jobs.fail(0, "killed")
+    assert jobs.give(0) == []
+    jobs.fail(1, "killed")
+    assert jobs.give(0) == [1]  # this one can be compared
+    assert jobs.give(1) == [3]
+    assert jobs.fail(1, "killed") == (3, [Failure(0, "killed"), Failure(1, "killed")])
+    assert jobs.done(0, 1) == []
+    assert jobs.left_out == {}
+    assert jobs.give(0) == [4]
+
+
+def test_what_a_card_holds_when_it_is_left_out_goes_to_the_others() -> None:
+    jobs = Dispatch(4, [0, 1, 2], ahead=1)
+    assert (jobs.give(0), jobs.give(1), jobs.give(2)) == ([0], [1], [2])
+    jobs.fail(0, "once")
+    assert jobs.give(0) == [3]
+    jobs.fail(0, "twice")
+    jobs.fail(1, "killed")
+    assert (jobs.give(0), jobs.give(1)) == ([1], [3])
+    assert jobs.done(1, 3) == []
+    assert jobs.give(1) == [0]
+    assert jobs.done(1, 0) == [0]
+    jobs.done(2, 2)
+    assert jobs.give(2) == [1]
+    jobs.done(2, 1)
+    assert jobs.finished
 
 
 def test_a_grade_between_two_failures_clears_a_card() -> None:
@@ -160,3 +194,34 @@ def test_each_job_ends_once(total: int, cards: int, ahead: int, seed: int, fails
         assert sorted(ended) == list(range(total))
     else:
         assert set(ended) <= set(range(total))
+
+
+@given(
+    total=st.integers(0, 40),
+    cards=st.integers(3, 6),
+    ahead=st.integers(1, 4),
+    killers=st.sets(st.integers(0, 39)),
+    bad=st.sampled_from([None, 0, 1]),
+    seed=st.integers(0, 1 << 30),
+)
+def test_a_bad_card_costs_no_job_and_bad_jobs_cost_no_card(
+    total: int, cards: int, ahead: int, killers: set[int], bad: int | None, seed: int
+) -> None:
+    chance = random.Random(seed)
+    jobs = Dispatch(total, range(cards), ahead)
+    graded: set[int] = set()
+    given_up: set[int] = set()
+    while not jobs.finished:
+        for card in chance.sample(jobs.live, len(jobs.live)):
+            jobs.give(card)
+        card = chance.choice([card for card in jobs.live if jobs.held(card)])
+        job = jobs.held(card)[0]
+        if card == bad or job in killers:
+            failed = jobs.fail(card, "killed")
+            given_up |= set() if failed is None else {failed[0]}
+        else:
+            graded.add(job)
+            jobs.done(card, job)
+    assert given_up == killers & set(range(total))
+    assert graded == set(range(total)) - killers
+    assert jobs.left_out.keys() <= {bad}
