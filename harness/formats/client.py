@@ -4,6 +4,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from torch import Tensor
 
@@ -140,8 +141,7 @@ class ForeignProcess(AuthorProcess):
             weights=weights,
             inputs=given,
             outputs=tuple(
-                PlacedTensor(name=s.name, dtype=each.dtype, shape=each.shape, offset=each.offset)
-                for s, each in zip(written, answers, strict=True)
+                replace(each, name=s.name) for s, each in zip(written, answers, strict=True)
             ),
             on_card=on_card,
         )
@@ -181,8 +181,7 @@ class ForeignProcess(AuthorProcess):
             small=small,
             inputs=tuple(given),
             outputs=tuple(
-                PlacedTensor(name=s.name, dtype=each.dtype, shape=each.shape, offset=each.offset)
-                for s, each in zip(case.compared, got, strict=True)
+                replace(each, name=s.name) for s, each in zip(case.compared, got, strict=True)
             ),
         )
         with self._in_memory({**given, **got}, size) as (memory, _), self._lock:

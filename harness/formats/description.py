@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.author.client import AuthorError
 from harness.formats.messages import (
@@ -18,7 +18,7 @@ from harness.formats.messages import (
     ToldWeight,
     WeightKind,
 )
-from harness.problem.dtypes import C_TYPES, DTYPES
+from harness.problem.dtypes import C_TYPES, DTYPES, NARROW
 from harness.problem.terms import Direction, FormalParameter, Role, TensorSpec
 from harness.text.plain import plain
 from harness.wire.arguments import LONGEST_WEIGHT_NAME, MOST_WEIGHTS
@@ -195,7 +195,15 @@ def _case(
         known = each.dtype in DTYPES and same
         _require(known, f"the type of {each.name}")
         direction = parameter.direction or Direction.IN
-        specs.append(_spec(each.name, each.dtype, each.shape, direction, zeroed=each.zeroed))
+        compared = direction is not Direction.IN and each.name not in told.loose
+        bytes_ = each.dtype == "uint8" and not compared
+        seen = not each.seen_as or (bytes_ and each.seen_as in NARROW)
+        _require(seen, f"what {each.name} is seen as")
+        spec = _spec(each.name, each.dtype, each.shape, direction, zeroed=each.zeroed)
+        if each.strides:
+            _require(_without_gaps(each.shape, each.strides), f"the strides of {each.name}")
+            spec = replace(spec, strides=each.strides)
+        specs.append(replace(spec, seen_as=each.seen_as))
     _require_room(specs)
     _require_json(told.construct, "a constructor's arguments")
     _require_json(told.call, "a call's arguments")
@@ -240,6 +248,18 @@ def _spec(
         zeroed=zeroed and direction is Direction.OUT,
         together=direction is not Direction.OUT,
     )
+
+
+def _without_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether each element has a place of its own, and all of them make one piece."""
+    if len(shape) != len(strides) or not all(0 < step < 2**40 for step in strides):
+        return False
+    inner = 1
+    for step, length in sorted((s, n) for n, s in zip(shape, strides, strict=True) if n > 1):
+        if step != inner:
+            return False
+        inner *= length
+    return True
 
 
 def _require_room(specs: list[TensorSpec]) -> None:

@@ -63,7 +63,7 @@ class ToldParameter(WireRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldTensor(WireRecord):
-    """One tensor of a case: dense, row-major."""
+    """One tensor of a case, without gaps."""
 
     name: str
     """The parameter's."""
@@ -73,6 +73,10 @@ class ToldTensor(WireRecord):
     """Elements along each dimension."""
     zeroed: bool = False
     """Whether an output is 0 before the call."""
+    strides: tuple[int, ...] = ()
+    """Elements from one index to the next of each dimension; none where it is row-major."""
+    seen_as: str = ""
+    """The narrow type that its bytes are seen as; empty for ``dtype``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +159,7 @@ class CannotBeGraded(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedTensor(WireRecord):
-    """One tensor, and where it lies in the memory: dense."""
+    """One tensor, and where it lies in the memory: without gaps."""
 
     name: str
     """The parameter's."""
@@ -163,8 +167,12 @@ class PlacedTensor(WireRecord):
     """Torch's name of the element type."""
     shape: tuple[int, ...]
     """Elements along each dimension."""
+    strides: tuple[int, ...]
+    """Elements from one index to the next of each dimension."""
     offset: int
     """Its first byte."""
+    seen_as: str = ""
+    """The narrow type that the problem's code sees its bytes as; empty for ``dtype``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,7 @@ class BufferLayout:
             strides=self.tensor.strides,
             dtype=self.tensor.dtype,
             zeroed=self.tensor.zeroed,
+            seen_as=self.tensor.seen_as,
         )
 
     def elements(self, rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:

@@ -192,17 +192,30 @@ def _small_tensors(
     else:  # it may have ended before the inputs were written, or while they were
         batch.fill(task.seed)
     expected = {name: each.expected for name, each in batch.expectations(call).items()}
+    seen_as = {slot.tensor.name: slot.tensor.seen_as for slot in batch.layout.slots}
     groups: dict[Literal["input", "expected", "got"], dict[str, torch.Tensor]] = {
         "input": batch.inputs(call),
         "expected": expected,
         "got": got,
     }
     return tuple(
-        TensorValues(parameter=name, role=role, shape=tuple(x.shape), values=_nested(x))
+        TensorValues(
+            parameter=name,
+            role=role,
+            shape=tuple(x.shape),
+            values=_nested(_as_seen(x, seen_as[name])),
+        )
         for role, tensors in groups.items()
         for name, x in tensors.items()
         if x.numel() <= _MAX_ELEMENTS
     )
+
+
+def _as_seen(tensor: torch.Tensor, narrow: str) -> torch.Tensor:
+    """Bytes as the numbers that a submission sees; two in one byte stay as they are."""
+    if not narrow.startswith("float8"):
+        return tensor
+    return tensor.view(getattr(torch, narrow)).to(torch.float32)
 
 
 def _nested(tensor: torch.Tensor) -> Numbers:

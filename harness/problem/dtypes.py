@@ -80,6 +80,13 @@ DTYPES: Mapping[str, DataType] = {
 }
 """Every data type that ``[VAR]`` may stand for, by name."""
 
+NARROW: frozenset[str] = frozenset((
+    *("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
+    "float4_e2m1fn_x2",
+))  # fmt: skip
+"""Torch's types of one byte that hold one or two floating-point numbers. A tensor of them travels
+as bytes, and is seen as what it is by those who compute."""
+
 PRECISIONS: Mapping[str, float] = {"tf32": 2.0**-11, **{t.name: t.roundoff for t in _FLOATS}}
 """Unit roundoff of every precision that factors may be cut to; tf32 has float16's significand with
 float32's exponent."""

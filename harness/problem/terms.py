@@ -75,6 +75,9 @@ class TensorSpec:
     together: bool = False
     """Whether its contents are drawn with those of other tensors of its call, call by call on the
     CPU, in timed batches, too."""
+    seen_as: str = ""
+    """The type that a submission sees its bytes as, one of :data:`~harness.problem.dtypes.NARROW`;
+    empty where that is ``dtype``."""
 
     @property
     def span(self) -> int:

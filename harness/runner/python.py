@@ -150,7 +150,8 @@ class TorchProgram(GraphProgram):
         start = argument.base + index * argument.stride
         dtype = getattr(self._torch, argument.dtype)
         flat = whole[start : start + argument.bytes].view(dtype)
-        return flat.as_strided(argument.shape, argument.strides)
+        tensor = flat.as_strided(argument.shape, argument.strides)
+        return tensor.view(getattr(self._torch, argument.seen_as)) if argument.seen_as else tensor
 
     def weights(self, construct: Construct) -> tuple[ListedWeight, ...]:
         """The weights of a module made for this alone."""

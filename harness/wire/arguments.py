@@ -35,6 +35,8 @@ class TensorArgument(TensorShape):
     """Size of one tensor from its first to its last element, gaps included."""
     zeroed: bool = False
     """Whether it is 0 before every call, so that a runner sets it before those that warm it up."""
+    seen_as: str = ""
+    """Torch's name of the data type that Python files see its bytes as; empty for ``dtype``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,13 @@ STORED = definition(
     {"n": None, "k": None, "m": "k - 1"},
 )
 
+NARROW = definition(
+    "def run(a, b, scale):\n    return (a.to(scale.dtype) * scale[:, None]) @ b.to(scale.dtype).T",
+    {"a": "m k:float8_e4m3fn", "b": "n k:float8_e5m2", "scale": "m"},
+    {"c": "m n:bfloat16"},
+    {"m": None, "n": 24, "k": 32},
+)
+
 MOST = definition("def run(x):\n    return x.exp()", {"x": "n"}, {"y": "n"}, {"n": None})
 MOST_WORK = [
     {
@@ -117,6 +124,13 @@ ACCEPTED: dict[str, tuple[Json, list[Json], str, str]] = {
         ],
         "def run(k, q):\n    s = q.float() @ k.float().T\n"
         "    return s.softmax(-1).bfloat16(), s.logsumexp(-1)",
+        "shapes: fixed",
+    ),
+    "narrow": (
+        NARROW,
+        [workload({"m": 5}, a="random", b="random", scale="random")],
+        "import torch\ndef run(a, b, scale, c):\n    assert b.dtype is torch.float8_e5m2\n"
+        "    c.copy_((a.float() * scale[:, None]) @ b.float().T)",
         "shapes: fixed",
     ),
     "custom": (
@@ -148,6 +162,7 @@ ACCEPTED: dict[str, tuple[Json, list[Json], str, str]] = {
 """Definition, workloads, a solution, a claim of the result."""
 
 WRONG = {
+    "narrow": (".float().T", ".float().T.abs()"),
     "norm": ("* weight", "+ weight"),
     "pair": (".logsumexp(-1)", ".sum(-1)"),
     "custom": ("long()]", "long() * 0]"),

@@ -166,7 +166,82 @@ check_implementation = make_match_reference(ref_kernel)
 """
 )
 
+NARROW = (
+    HEAD
+    + """
+def generate_input(size, seed):
+    g = generator(seed)
+    a = torch.randn(16, size, device="cuda", generator=g).to(torch.float8_e4m3fn)
+    scale = torch.rand(4, size, device="cuda", generator=g)
+    return a.T, scale.T, torch.zeros(size, 16, dtype=torch.bfloat16, device="cuda")
+
+def ref_kernel(data):
+    a, scale, c = data
+    scale = scale.contiguous().repeat_interleave(4, 1)
+    c[...] = (a.to(scale.dtype) * scale).to(torch.bfloat16)
+    return c
+
+check_implementation = make_match_reference(ref_kernel, rtol=2e-2, atol=1e-3)
+"""
+)
+
+BLOCKS = (
+    HEAD
+    + """
+def generate_input(size, seed):
+    torch.manual_seed(seed)
+    a = torch.randint(-128, 128, (1, 128, 32), dtype=torch.int8, device="cuda").permute(1, 2, 0)
+    b = torch.randint(-128, 128, (1, size, 32), dtype=torch.int8, device="cuda").permute(1, 2, 0)
+    scale = torch.randint(0, 4, (512,), device="cuda").to(torch.float8_e4m3fn)
+    c = torch.randn((1, 128, size), dtype=torch.float16, device="cuda").permute(1, 2, 0)
+    return a.view(torch.float4_e2m1fn_x2), b.view(torch.float4_e2m1fn_x2), scale, c
+
+def ref_kernel(data):
+    a, b, scale, c = data
+    rows = -(-b.shape[0] // 128)
+    scale_b = torch.ones(512 * rows).to(torch.float8_e4m3fn)
+    b = b[:, :, 0].transpose(0, 1)
+    c[:, :, 0] = torch._scaled_mm(
+        a[:, :, 0], b, scale.cuda(), scale_b.cuda(), bias=None, out_dtype=torch.float16
+    )
+    return c
+
+check_implementation = make_match_reference(ref_kernel, rtol=1e-3, atol=1e-3)
+"""
+)
+
+_BY_HAND = """
+import torch
+
+KNOWN = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+
+def numbers(packed):
+    signed = torch.tensor(KNOWN + [-each for each in KNOWN])
+    bytes_ = packed[:, :, 0].view(torch.uint8).long()
+    return signed[torch.stack((bytes_ % 16, bytes_ // 16), 2).flatten(1)]
+
+def custom_kernel(data):
+    a, b, scale, c = data
+    assert a.dtype is b.dtype is torch.float4_e2m1fn_x2
+    assert a.stride()[:2] == (32, 1)
+    rows = torch.arange(128)[:, None]
+    steps = torch.arange(4)[None]
+    places = rows % 32 * 16 + rows // 32 * 4 + steps
+    each = scale.float()[places].repeat_interleave(16, 1)
+    c[:, :, 0] = (numbers(a) * each) @ numbers(b).T
+    return c
+"""
+
 ACCEPTED = {
+    "narrow": (
+        NARROW,
+        "import torch\ndef custom_kernel(data):\n    a, scale, c = data\n"
+        "    assert a.dtype is torch.float8_e4m3fn and a.stride() == (1, len(a))\n"
+        "    assert scale.stride() == (1, len(a)) and c.is_contiguous()\n"
+        "    c[:] = a.float() * scale.repeat_interleave(4, 1)\n    return c",
+        "tolerance: own 0.02·|x| + 0.001",
+    ),
+    "blocks": (BLOCKS, _BY_HAND, "tolerance: own 0.001·|x| + 0.001"),
     "sort": (
         SORT,
         "def custom_kernel(data):\n    x, y = data\n    y.copy_(x.sort()[0])\n    return y",

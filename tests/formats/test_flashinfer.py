@@ -123,7 +123,11 @@ def test_tensors_that_are_not_there_are_named_by_reading(
     ("changes", "reason"),
     [
         ({"reference": "import no_such\ndef run(x): return x"}, "no_such"),
-        ({"inputs": {"x": {"shape": ["b", "s"], "dtype": "float8_e4m3fn"}}}, "float8_e4m3fn"),
+        (
+            {"inputs": {"x": {"shape": ["b", "s"], "dtype": "float4_e2m1fn_x2"}}},
+            "x is to be random",
+        ),
+        ({"outputs": {"y": {"shape": ["t"], "dtype": "float8_e4m3fn"}}}, "y is a tensor of"),
         ({"inputs": {"x": {"shape": ["b", "s"], "dtype": "float3"}}}, "float3"),
         ({"outputs": {"y": {"shape": None, "dtype": "float32"}}}, "y is a number"),
         ({"reference": "import torch\ndef run(x): return torch.rand(12)"}, "the same each time"),

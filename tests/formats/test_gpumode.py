@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from formats.gpumode_problems import ACCEPTED, MASKED, PROPERTY, REFUSED, SORT, checkout
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, grading, job, written
 
 from harness.errors import ProblemError
 from harness.formats.known import problems_in, read_problem
 from harness.grading.grader import Grader
+from harness.grading.job import Options
 from harness.problem.case import CaseLimits
 from harness.records.result import Verdict
 
@@ -206,3 +208,22 @@ def test_checkouts_are_listed_by_reading(tmp_path: Path) -> None:
     task = folder / "task.yml"
     task.write_text(task.read_text().replace('"task.py"}', f'"{link.name}"}}'))
     assert "no Python file of the checkout" in read_problem(folder).lack
+
+
+@pytest.mark.corpus
+def test_narrow_inputs_of_a_wrong_answer_are_shown_as_numbers(
+    grader: Grader, tmp_path: Path
+) -> None:
+    tests = '  - {"size": 4, "seed": 1}\n  - {"size": 4, "seed": 2}'
+    problem = foreign(checkout(tmp_path, "narrow", ACCEPTED["narrow"][0], tests))
+    wrong = ACCEPTED["narrow"][1].replace("a.float()", "a.view(torch.uint8)")
+    chosen = Options(timing=False, shrink_s=60.0)
+    result = grader.grade(job(problem, written(tmp_path, "a.py", wrong)), chosen)
+    assert result.verdict is Verdict.WRONG_ANSWER
+    assert result.shrunk is not None
+    a, after = (each for each in result.shrunk.tensors if each.parameter == "data_0")
+    assert (a.role, after.role, after.values) == ("input", "got", a.values)
+    shown = torch.tensor(a.values, dtype=torch.float32)
+    assert shown.to(torch.float8_e4m3fn).float().equal(shown)
+    assert bool((shown < 0).any())
+    assert bool((shown != shown.round()).any())

@@ -1,5 +1,6 @@
 """Hostile problem files: they end their own problem, and nothing else."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +177,52 @@ def test_what_is_told_becomes_a_record() -> None:
     assert (case.sizes, case.scalars) == ({"n": 3}, {})
     assert not found.on_card
     assert description(told(on_card=True), card=True).on_card
+
+
+def told_bytes(strides: tuple[int, ...] = (), **changes: object) -> CasesDescribed:
+    a = ToldTensor(
+        name="a", dtype="uint8", shape=(2, 1, 3), strides=strides, seen_as="float8_e4m3fn"
+    )
+    y = ToldTensor(name="y", dtype="uint8", shape=(2,))
+    parameters = (
+        ToldParameter(name="a", ctype="uint8_t", kind="inout"),
+        ToldParameter(name="y", ctype="uint8_t", kind="out"),
+    )
+    facts = {"tensors": (replace(a, **changes), y), "loose": ("a",), "parameters": parameters}  # type: ignore[arg-type]
+    return told(**facts, numbers={})
+
+
+def test_bytes_are_seen_as_narrow_numbers_and_keep_their_strides() -> None:
+    (case,) = description(told_bytes((1, 7, 2))).cases.values()
+    a, y = case.tensors
+    assert (a.seen_as, a.strides, a.span) == ("float8_e4m3fn", (1, 7, 2), 6)
+    assert (y.seen_as, y.strides) == ("", (1,))
+    plain = description(told_bytes(seen_as="")).cases["inputs=1"].tensors[0]
+    assert (plain.seen_as, plain.strides) == ("", (3, 3, 1))
+
+
+@pytest.mark.parametrize(
+    "strides", [(1, 2), (1, 7, 1), (0, 7, 2), (4, 1, 1), (-1, 1, 2), (1, 1, 1 << 41)]
+)
+def test_strides_with_gaps_or_overlaps_are_refused(strides: tuple[int, ...]) -> None:
+    with pytest.raises(AuthorError, match="the strides of a"):
+        description(told_bytes(strides))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"seen_as": "float8_of_mine"},
+        {"seen_as": "__class__"},
+        {"loose": ()},  # it would be compared
+    ],
+)
+def test_bytes_that_are_seen_as_something_else_are_refused(lie: dict[str, Any]) -> None:
+    whole = told_bytes(**{key: each for key, each in lie.items() if key == "seen_as"})
+    if "loose" in lie:
+        whole = replace(whole, cases=tuple(replace(each, loose=()) for each in whole.cases))
+    with pytest.raises(AuthorError, match="what a is seen as"):
+        description(whole)
 
 
 X, Y = (ToldTensor(name=name, dtype="float32", shape=(2,)) for name in "xy")

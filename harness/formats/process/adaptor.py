@@ -16,6 +16,7 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldTensor
 from harness.formats.process.modes import Uncompiled, tensors_in
 from harness.formats.rounding import root_mean_square, with_rounding
+from harness.problem.dtypes import NARROW
 
 Tensors = Mapping[str, Tensor]
 
@@ -38,6 +39,8 @@ C_NAMES: Mapping[torch.dtype, str] = {
 }
 """Element types that can be graded, and what C calls them."""
 
+NARROW_TYPES = frozenset(getattr(torch, name) for name in NARROW if hasattr(torch, name))
+"""Those that may be read, and are handed over as bytes."""
 
 _PIECE = 1 << 24
 """Elements compared at a time."""
@@ -126,7 +129,12 @@ def load_tree(tree: ast.Module, path: Path, name: str) -> ModuleType:
 
 
 def widened(tensor: Tensor) -> Tensor:
-    """A copy in float64 (complex128) if it holds such numbers, else in its own type."""
+    """A copy in float64 (complex128) if it holds such numbers, else in its own type.
+
+    So are narrow ones: they are exact, and a reference says itself what they mean.
+    """
+    if tensor.dtype in NARROW_TYPES:
+        return tensor.clone()
     if tensor.is_complex():
         return tensor.to(torch.complex128, copy=True)
     return tensor.to(torch.float64, copy=True) if tensor.is_floating_point() else tensor.clone()
@@ -149,6 +157,8 @@ def same(one: Tensors, other: Tensors) -> bool:
 def _equal(one: Tensor, other: Tensor) -> bool:
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
+    if one.dtype in NARROW_TYPES:
+        one, other = one.view(torch.uint8), other.view(torch.uint8)
     return all(bool(((a == b) | ((a != a) & (b != b))).all()) for a, b in _pieces(one, other))
 
 
@@ -270,13 +280,42 @@ class _Narrow(Uncompiled):
         return result
 
 
-def told(name: str, tensor: Tensor, *, zeroed: bool = False) -> ToldTensor:
-    """What the judge is told of a tensor."""
-    if tensor.dtype not in C_NAMES or tensor.layout is not torch.strided:
+def c_name(dtype: torch.dtype) -> str:
+    """What C calls an element type; ``?`` for one that is not graded."""
+    return "uint8_t" if dtype in NARROW_TYPES else C_NAMES.get(dtype, "?")
+
+
+def told(
+    name: str,
+    tensor: Tensor,
+    *,
+    zeroed: bool = False,
+    compared: bool = False,
+    strided: bool = False,
+) -> ToldTensor:
+    """What the judge is told of a tensor; ``compared`` if it is right or wrong after a call.
+
+    With ``strided`` it is handed over with its strides.
+    """
+    narrow = tensor.dtype in NARROW_TYPES
+    plain = (narrow and not compared) or tensor.dtype in C_NAMES
+    if not plain or tensor.layout is not torch.strided:
         kind = tensor.dtype if tensor.layout is torch.strided else tensor.layout
         raise UngradableError(f"{name} is a tensor of {kind}, which is not graded")
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return ToldTensor(name=name, dtype=dtype, shape=tuple(tensor.shape), zeroed=zeroed)
+    return ToldTensor(
+        name=name,
+        dtype="uint8" if narrow else dtype,
+        shape=tuple(tensor.shape),
+        zeroed=zeroed,
+        strides=tuple(tensor.stride()) if strided and not tensor.is_contiguous() else (),
+        seen_as=dtype if narrow else "",
+    )
+
+
+def without_gaps(tensor: Tensor) -> Tensor:
+    """The tensor, or a row-major copy where elements share a place or leave some between them."""
+    return tensor if torch.ops.aten.is_non_overlapping_and_dense(tensor) else tensor.contiguous()
 
 
 def named(values: Sequence[object], name: str) -> dict[str, Tensor]:

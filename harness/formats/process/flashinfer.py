@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from harness.formats.process.adaptor import (
+    NARROW_TYPES,
     MistakeError,
     Tensors,
     UngradableError,
@@ -29,6 +30,8 @@ from harness.formats.process.trying import Tested
 
 _TOLERANCE = 1e-2
 """Of the format, relative and absolute alike."""
+_NARROW_MOST = 2.0
+"""Random numbers of one byte or less are cut there, as by the format's own generator."""
 _CONSTANTS = 1000
 """Added to a factor that divides constant axes as well."""
 _RANGES: Mapping[torch.dtype, tuple[int, int]] = {
@@ -212,9 +215,12 @@ def _dtype(name: str, spec: Mapping[str, Any]) -> torch.dtype:
 def _random(name: str, spec: Mapping[str, Any], shape: Sequence[int] | None) -> Any:
     dtype = _dtype(name, spec)
     if dtype.is_floating_point:
-        if dtype.itemsize == 1:
-            raise UngradableError(f"{name} is a tensor of {dtype}, which is not graded")
-        made = torch.randn(shape or [], dtype=torch.float32).to(dtype)
+        made = torch.randn(shape or [], dtype=torch.float32)
+        if dtype in NARROW_TYPES:
+            made = made.clamp_(-_NARROW_MOST, _NARROW_MOST)
+        if str(dtype).endswith("_x2"):  # two in a byte: torch makes none of other numbers
+            raise UngradableError(f"{name} is to be random in {dtype}, which it cannot be")
+        made = made.to(dtype)
         return float(made) if shape is None else made
     low, high = _RANGES.get(dtype, _WHOLE)
     whole = torch.randint(low, high, tuple(shape or ()), dtype=torch.int64).to(dtype)
@@ -223,6 +229,7 @@ def _random(name: str, spec: Mapping[str, Any], shape: Sequence[int] | None) -> 
 
 _STORED: Mapping[str, str] = {
     **{"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "BOOL": "bool"},
+    **{"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu"},
     **{
         f"{sign}{bits}": f"{name}{bits}"
         for sign, name in (("I", "int"), ("U", "uint"))

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from harness.formats.messages import ToldParameter
 from harness.formats.process.adaptor import (
+    NARROW_TYPES,
     MistakeError,
     Tensors,
     UngradableError,
@@ -44,6 +45,8 @@ _COMPARISONS = ("verbose_allclose", "verbose_allequal")
 
 class GpuMode(Tested):
     """One task."""
+
+    strided = True
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -167,7 +170,7 @@ class GpuMode(Tested):
         found: dict[str, _Place] = {}
         for output, tensor in outputs.items():
             for name, leaf in leaves.items():
-                unset, zero = _is_unset(leaf), not bool(leaf.any())
+                unset, zero = _is_unset(leaf), _is_zero(leaf)
                 itself = tensor.data_ptr() == copies[name].data_ptr()
                 fits = leaf.shape == tensor.shape and leaf.is_contiguous()
                 if fits and name not in found and (unset or (zero and itself)):
@@ -213,13 +216,17 @@ def _cut(name: str, value: Any, factor: int) -> Any:
 
 def _is_unset(tensor: Tensor) -> bool:
     """Whether it holds what memory that nobody sets does (:func:`set_memory`)."""
-    if not tensor.numel():
+    if not tensor.numel() or tensor.dtype in NARROW_TYPES:
         return False
     if tensor.is_floating_point() or tensor.is_complex():
         return bool(tensor.isnan().all())
     if tensor.dtype is torch.bool:
         return False
     return tensor.numel() > 1 and bool((tensor == torch.iinfo(tensor.dtype).max).all())
+
+
+def _is_zero(tensor: Tensor) -> bool:
+    return tensor.dtype not in NARROW_TYPES and not bool(tensor.any())
 
 
 def _renamed(structure: Any, names: Mapping[str, str]) -> Any:

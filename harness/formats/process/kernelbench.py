@@ -19,12 +19,12 @@ from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
-    C_NAMES,
     ROUGHER,
     Exactness,
     MistakeError,
     Tensors,
     UngradableError,
+    c_name,
     load_tree,
     named,
     same,
@@ -266,7 +266,7 @@ class _File:
             parameters=(
                 *(_parameter(name, value) for name, value in arguments.items()),
                 *(
-                    ToldParameter(name=n, ctype=C_NAMES.get(x.dtype, "?"), kind="out")
+                    ToldParameter(name=n, ctype=c_name(x.dtype), kind="out")
                     for n, x in outputs.items()
                 ),
             ),
@@ -287,7 +287,7 @@ class _File:
         tensors = {**_tensors(arguments), **outputs}
         return ToldCase(
             key=key,
-            tensors=tuple(told(name, x) for name, x in tensors.items()),
+            tensors=tuple(told(n, x, compared=n in outputs) for n, x in tensors.items()),
             numbers={n: v for n, v in arguments.items() if not isinstance(v, Tensor)},
             timed=key == CASES[0],
             construct=json.dumps(encoded(self._get_init())),
@@ -317,7 +317,7 @@ def _tensors(arguments: Arguments) -> dict[str, Tensor]:
 
 def _parameter(name: str, value: Tensor | int | float) -> ToldParameter:
     if isinstance(value, Tensor):
-        return ToldParameter(name=name, ctype=C_NAMES.get(value.dtype, "?"), kind="in")
+        return ToldParameter(name=name, ctype=c_name(value.dtype), kind="in")
     kind = "bool" if isinstance(value, bool) else "int64_t" if isinstance(value, int) else "double"
     return ToldParameter(name=name, ctype=kind, kind="scalar")
 

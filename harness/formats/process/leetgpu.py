@@ -17,13 +17,13 @@ from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
-    C_NAMES,
     ROUGHER,
     Adaptor,
     Exactness,
     MistakeError,
     Tensors,
     UngradableError,
+    c_name,
     load_tree,
     reseeded,
     same,
@@ -205,7 +205,12 @@ class LeetGpu(Adaptor):
         return ToldCase(
             key=f"test={number + 1}",
             tensors=tuple(
-                told(name, test[name], zeroed=kind == "out" and not bool(test[name].any()))
+                told(
+                    name,
+                    test[name],
+                    zeroed=kind == "out" and not bool(test[name].any()),
+                    compared=kind != "in",
+                )
                 for name, (pointer, kind) in self._signature.items()
                 if pointer
             ),
@@ -223,7 +228,7 @@ class LeetGpu(Adaptor):
         dtypes = {test[name].dtype for test in tests}
         if len(dtypes) > 1:
             raise UngradableError(f"the type of {name} is another in some tests")
-        return ToldParameter(name=name, ctype=C_NAMES.get(dtypes.pop(), "?"), kind=kind)
+        return ToldParameter(name=name, ctype=c_name(dtypes.pop()), kind=kind)
 
     @property
     def _numbers(self) -> dict[str, str]:

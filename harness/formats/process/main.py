@@ -5,7 +5,6 @@ seed gives the same each time; the reference takes all processors that it may. T
 are in its own folder, which ends with it.
 """
 
-import math
 import os
 import socket
 import sys
@@ -35,6 +34,7 @@ from harness.formats.messages import (
     ReferenceEvaluated,
     WeightsDrawn,
 )
+from harness.runner.strides import span
 from harness.sandbox.syscalls import forbid_programs
 from harness.wire import transport
 from harness.wire.messages import MAX_TEXT, Answer, Message
@@ -229,7 +229,7 @@ def _room(
     """The shared memory, mapped: all of its bytes."""
     import torch
 
-    ends = (x.offset + getattr(torch, x.dtype).itemsize * math.prod(x.shape) for x in placed)
+    ends = (x.offset + getattr(torch, x.dtype).itemsize * span(x.shape, x.strides) for x in placed)
     return _place().memory(fd, max(ends, default=1), on_card=on_card)
 
 
@@ -238,8 +238,10 @@ def _at(room: "Tensor", each: PlacedTensor) -> "Tensor":
     import torch
 
     dtype = getattr(torch, each.dtype)
-    bytes_ = dtype.itemsize * math.prod(each.shape)
-    return room[each.offset : each.offset + bytes_].view(dtype).view(each.shape)
+    bytes_ = dtype.itemsize * span(each.shape, each.strides)
+    flat = room[each.offset : each.offset + bytes_].view(dtype)
+    tensor = flat.as_strided(each.shape, each.strides)
+    return tensor.view(getattr(torch, each.seen_as)) if each.seen_as else tensor
 
 
 def _write(room: "Tensor", wanted: tuple[PlacedTensor, ...], found: Mapping[str, "Tensor"]) -> None:

@@ -19,6 +19,7 @@ from torch.utils._device import _device_constructors
 from harness.formats.process.cutting import names_device
 from harness.runner.driver import Driver
 from harness.runner.memory import ImportedDeviceArena, card_bytes
+from harness.runner.triton.fake_cuda import COMPUTED
 
 Moved = Callable[[Any], Any]
 """A tensor or module in the place where is computed."""
@@ -157,7 +158,8 @@ class _OnCard(TorchFunctionMode):
         with torch._C.DisableTorchFunction():
             if func is torch.Tensor.numpy:
                 return args[0].cpu().numpy()
-            return func(*map(self._there, args), **named)
+            call = COMPUTED.get(func, func)
+            return call(*map(self._there, args), **named)
 
     def _there(self, value: Any) -> Any:
         return self._card if names_device(value) and torch.device(value).type != "meta" else value

@@ -22,6 +22,7 @@ from harness.formats.process.adaptor import (
     MistakeError,
     Tensors,
     UngradableError,
+    c_name,
     load_tree,
     named,
     reseeded,
@@ -109,7 +110,7 @@ class Tensara(Tested):
     def ctype(self, name: str, value: Value) -> str:
         """As the parameter says, for numbers."""
         if isinstance(value, Tensor):
-            return C_NAMES.get(value.dtype, "?")
+            return c_name(value.dtype)
         said = str(self._parameters_told[name].get("type"))
         return said if said in _NUMBERS else super().ctype(name, value)
 

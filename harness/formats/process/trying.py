@@ -14,16 +14,17 @@ from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
-    C_NAMES,
     ROUGHER,
     Adaptor,
     MistakeError,
     Tensors,
     UngradableError,
+    c_name,
     same,
     told,
     tried_wide,
     widened,
+    without_gaps,
 )
 from harness.formats.process.checks import Rule
 from harness.formats.process.cutting import (
@@ -49,6 +50,8 @@ class Tested(Adaptor, ABC):
     most_elements, most_flops = 1 << 20, 1 << 27
     """Of a test that an emulator runs: in all its tensors, and what the reference computes."""
     factors: Sequence[int] = (0, *FACTORS[2:])
+    strided = False
+    """Whether a submission gets tensors with the strides that they are made with."""
 
     def __init__(self) -> None:
         self._trials: dict[str, Trial | None] = {}
@@ -80,7 +83,7 @@ class Tested(Adaptor, ABC):
     def ctype(self, name: str, value: Value) -> str:
         """The C type of an element or number."""
         if isinstance(value, Tensor):
-            return C_NAMES.get(value.dtype, "?")
+            return c_name(value.dtype)
         if isinstance(value, bool):
             return "bool"
         return "int64_t" if isinstance(value, int) else "double"
@@ -275,9 +278,8 @@ class Tested(Adaptor, ABC):
         for name, value in values.items():
             if not isinstance(value, Tensor | int | float):
                 raise UngradableError(f"{name} is a {type(value).__name__}: no tensor or number")
-        return {
-            n: x.detach().contiguous() if isinstance(x, Tensor) else x for n, x in values.items()
-        }
+        settled = without_gaps if self.strided else Tensor.contiguous
+        return {n: settled(x.detach()) if isinstance(x, Tensor) else x for n, x in values.items()}
 
     def _evaluated(
         self, key: str, values: Values, *, wide: bool = False, seed: int = 1
@@ -353,7 +355,13 @@ class Tested(Adaptor, ABC):
         return ToldCase(
             key=key,
             tensors=tuple(
-                told(name, x, zeroed=self.is_zeroed(name))
+                told(
+                    name,
+                    x,
+                    zeroed=self.is_zeroed(name),
+                    compared=name in right,
+                    strided=self.strided and name in values,
+                )
                 for name in names
                 if isinstance(x := tensors[name], Tensor)
             ),

@@ -13,10 +13,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import torch
 from torch.overrides import TorchFunctionMode
+
+from harness.runner.scaled_products import scaled_product
 
 
 class NotEmulated(Exception):
@@ -54,10 +56,12 @@ class _OnCpu(TorchFunctionMode):
             named["device"] = "cpu"
         if func is torch.Tensor.to and len(args) > 1 and type(args[1]) is int:
             args = (args[0], "cpu", *args[2:])
-        call = _widened(func) if func in _PRODUCTS else func
+        call = _widened(func) if func in _PRODUCTS else COMPUTED.get(func, func)
         return call(*(_to_cpu(arg) for arg in args), **named)
 
 
+COMPUTED: Mapping[object, Callable[..., Any]] = {torch._scaled_mm: scaled_product}
+"""What torch computes on a few cards alone, and what stands for it on others and on processors."""
 _STAYING = (torch.Tensor.cuda, torch.Tensor.pin_memory)
 _PRODUCTS = {torch.mm: 2, torch.bmm: 2, torch.addmm: 3, torch.baddbmm: 3}
 """Products that may have a wider type than their factors on a card alone: their tensors."""
