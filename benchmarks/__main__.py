@@ -370,6 +370,7 @@ def main() -> None:
     others.add_argument("--timed", action="store_true", help="take times, too")
     others.add_argument("--seconds", type=float, default=600.0)
     others.add_argument("--part", default="1/1", metavar="N/M")
+    others.add_argument("--memory", type=float, metavar="GIB", help="of the card, the rest is held")
     commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
     match chosen.what:
@@ -419,6 +420,7 @@ def main() -> None:
                 timed=chosen.timed,
                 seconds=chosen.seconds,
                 part=chosen.part,
+                memory=chosen.memory,
             )
         case "coverage":
             data = covered(chosen.grades)

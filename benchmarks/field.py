@@ -2,6 +2,7 @@
 
 Problems come from checkouts, in an order of their own, so that those which are graded before the
 time is up are a sample of all. `--part 2/4` takes every fourth, for several processes side by side.
+`--memory 24` holds the rest of a larger card's memory, so that all of them together have 24 GiB.
 """
 
 import random
@@ -15,6 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from harness.device.base import Device
 from harness.device.choose import open_device
 from harness.errors import JudgeError
 from harness.formats.base import Source
@@ -46,12 +50,19 @@ class Graded:
 
 
 def field(
-    paths: Sequence[Path], *, device: str, timed: bool, seconds: float, part: str
+    paths: Sequence[Path],
+    *,
+    device: str,
+    timed: bool,
+    seconds: float,
+    part: str,
+    memory: float | None = None,
 ) -> dict[str, Any]:
     """Grade the references of the problems at ``paths``, and print what became of them."""
     found = [source for path in paths for source in problems_in(path)]
     mine = ordered(found, part)
     started, rows, opened = time.monotonic(), list[Graded](), open_device(device)
+    rest = None if memory is None else _held(opened, memory)
     with tempfile.TemporaryDirectory() as folder, Grader(opened, NoProgress()) as grader:
         for number, source in enumerate(mine):
             if time.monotonic() - started > seconds:
@@ -59,10 +70,22 @@ def field(
             own = Path(folder) / str(number)
             rows.append(graded(grader, source, own, emulated=opened.emulated, timed=timed))
             _say(rows[-1])
+    del rest
     for line in table(rows):
         print(line)
     print(f"{len(rows)} of {len(mine)} in {time.monotonic() - started:.0f} s")
-    return {"found": len(found), "part": part, "graded": [asdict(row) for row in rows]}
+    graded_ = [asdict(row) for row in rows]
+    return {"found": len(found), "part": part, "memory_gib": memory, "graded": graded_}
+
+
+def _held(device: Device, gib: float) -> torch.Tensor:
+    """All of a card's free memory but ``gib`` GiB, which nobody else gets while it is kept."""
+    if device.emulated:
+        raise SystemExit("--memory: there is no card")
+    rest = device.free_bytes() - int(gib * 2**30)
+    if rest < 0:
+        raise SystemExit(f"--memory {gib:g}: there is less free on {device.name}")
+    return torch.empty(rest, dtype=torch.uint8, device=device.torch_device)
 
 
 def ordered(found: Sequence[Source], part: str) -> list[Source]:

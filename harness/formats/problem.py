@@ -18,7 +18,7 @@ from harness.formats.expected import SIGNED
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
-from harness.problem.sampling.footprint import footprint
+from harness.problem.sampling.footprint import Answers, footprint
 from harness.problem.terms import (
     CallCost,
     Construction,
@@ -40,12 +40,17 @@ if TYPE_CHECKING:
     from harness.formats.sources import ForeignAnswers, ForeignInputs
     from harness.formats.weights import MatchedWeight
 
-_SPEC = re.compile(r"([a-z]+=[a-z0-9_-]{1,40})(?:,weights=(\d{1,10}))?(,sizes=cpu)?")
+_SPEC = re.compile(
+    r"(?P<key>[a-z]+=[a-z0-9_-]{1,40})(?:,weights=(?P<seed>\d{1,10}))?"
+    r"(?P<small>,sizes=cpu)?(?P<on_host>,answers=host)?"
+)
 _SMALL = ",sizes=cpu"
+_ON_HOST = ",answers=host"
 MEASURING = 1
 """Counts changes to how tolerances are measured."""
 MOST_TIMED = 10
 """Shapes that are timed."""
+_STREAMED = Answers.STREAMED
 _FIXED = "weights: fixed for a grade"
 _OF_THIS_RUN = secrets.token_hex(16)
 """What timed weights follow from."""
@@ -174,9 +179,11 @@ class Foreign:
         small = room.work is not None
         found = []
         for each in self._described(small=small).cases.values():
-            needed = footprint(each.tensors, apart=not small)
-            if room.bytes is None or needed <= room.bytes:
-                found.append((needed, self._case(each, seed, small=small)))
+            for plan in _plans(each, small=small):
+                needed = footprint(each.tensors, plan)
+                if room.bytes is None or needed <= room.bytes:
+                    found.append((needed, self._case(each, seed, plan, small=small)))
+                    break
         if not found:
             assert room.bytes is not None
             raise UsageError(
@@ -186,12 +193,31 @@ class Foreign:
         return [case for _, case in sorted(found, key=lambda pair: pair[0])]
 
     def footprints(self, *, emulated: bool) -> list[int]:
-        """Bytes of the device's memory that checking each case takes.
+        """Bytes of the device's memory that checking each case takes, at the least.
 
         On a GPU without those of the reference, which can compute on the processor.
         """
         cases = self._described(small=emulated).cases.values()
-        return [footprint(each.tensors, apart=not emulated) for each in cases]
+        return [
+            min(footprint(each.tensors, plan) for plan in _plans(each, small=emulated))
+            for each in cases
+        ]
+
+    def footprint(self, case: Case) -> int:
+        """Bytes of the device's memory that checking a case takes as its spec says."""
+        each, _, small = self.concrete(case)
+        plan = _STREAMED if each.on_host else _plans(each, small=small)[0]
+        return footprint((*each.tensors, *each.weights), plan)
+
+    def within(self, case: Case, room: int) -> Case | None:
+        """The case as it goes into so many bytes of the device's memory; None if it does not."""
+        if self.footprint(case) <= room:
+            return case
+        each, _, small = self.concrete(case)
+        if _STREAMED not in _plans(each, small=small) or each.on_host:
+            return None
+        on_host = _labelled(each, case.spec + _ON_HOST)
+        return on_host if self.footprint(on_host) <= room else None
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """Those that the format times, few of many; its last, if it times none that it checks."""
@@ -200,24 +226,29 @@ class Foreign:
         if len(timed) > MOST_TIMED:  # spread, with the first and the last
             last = len(timed) - 1
             timed = [timed[n * last // (MOST_TIMED - 1)] for n in range(MOST_TIMED)]
-        return [self._case(each, _OF_THIS_RUN, small=emulated) for each in timed]
+        return [
+            self._case(each, _OF_THIS_RUN, _plans(each, small=emulated)[0], small=emulated)
+            for each in timed
+        ]
 
     def timed_families(self, dtype: str) -> tuple[str, ...]:  # noqa: ARG002
         """None: values are the format's."""
         return ()
 
     def parse_case(self, spec: str) -> Case:
-        """The case of a spec: ``inputs=1,weights=7``, and ``,sizes=cpu`` where sizes were cut."""
-        plain = spec.removesuffix(SIGNED)
-        found = _SPEC.fullmatch(plain)
-        cases = self._described(small=plain.endswith(_SMALL)).cases
-        if found is None or found[1] not in cases:
+        """The case of a spec: ``inputs=1,weights=7``, and ``,sizes=cpu`` where sizes were cut.
+
+        And ``,answers=host`` where the card's memory is for the calls alone.
+        """
+        found = _SPEC.fullmatch(spec.removesuffix(SIGNED))
+        cases = self._described(small=bool(found and found["small"])).cases
+        if found is None or found["key"] not in cases:
             known = ", ".join(list(cases)[:20])
             raise UsageError(f"case: {printable(spec)!r} is none (there are {known})")
-        each = cases[found[1]]
-        if bool(each.construct) != (found[2] is not None):
+        each = cases[found["key"]]
+        if bool(each.construct) != (found["seed"] is not None):
             wanted = "the seed of its weights" if each.construct else "no weights"
-            raise UsageError(f"case: {found[1]} has {wanted}, as in inputs=1,weights=7")
+            raise UsageError(f"case: {found['key']} has {wanted}, as in inputs=1,weights=7")
         return _labelled(each, spec)
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:  # noqa: ARG002
@@ -244,7 +275,7 @@ class Foreign:
 
         specs = [each.spec for each in self.module_weights(case).values()]
         _, seed, small = self.concrete(case)
-        return PROBLEMS.weights(self.source, specs, small=small, seed=seed, as_submitted=True)
+        return PROBLEMS.weights(self.source, specs, small=small, seed=seed, on_host=True)
 
     def work(self, case: Case, dtype: str) -> CallCost:  # noqa: ARG002
         """Unknown."""
@@ -280,17 +311,19 @@ class Foreign:
         """What the process said of a case, the seed of its weights, and whether sizes are cut."""
         found = _SPEC.fullmatch(case.spec.removesuffix(SIGNED))
         assert found is not None
-        small = found[3] is not None
-        each = self._described(small=small).cases[found[1]]
+        small = found["small"] is not None
+        each = self._described(small=small).cases[found["key"]]
         own = tuple(weight.weight.spec for weight in self.weights)
-        return replace(each, weights=own), int(found[2] or 0), small
+        on_host = found["on_host"] is not None
+        return replace(each, weights=own, on_host=on_host), int(found["seed"] or 0), small
 
-    def _case(self, each: FormatCase, seed: str, *, small: bool) -> Case:
+    def _case(self, each: FormatCase, seed: str, plan: Answers, *, small: bool) -> Case:
         label = each.key
         if each.construct:
             digest = sha256(f"weights|{seed}|{self.hash}|{each.key}".encode()).digest()
             label += f",weights={int.from_bytes(digest[:4], 'big')}"
-        return _labelled(each, label + (_SMALL if small else ""))
+        label += _SMALL if small else ""
+        return _labelled(each, label + (_ON_HOST if plan is _STREAMED else ""))
 
     def _any_size(self) -> Description | None:
         """The cases as they are asked for here; None if they cannot be had.
@@ -320,6 +353,16 @@ class Foreign:
 def _parameter(spec: TensorSpec) -> FormalParameter:
     ctype = next(ctype for ctype, dtype in C_TYPES.items() if dtype == spec.dtype)
     return FormalParameter(name=spec.name, type=ctype, role=Role.TENSOR, direction=spec.direction)
+
+
+def _plans(each: FormatCase, *, small: bool) -> Sequence[Answers]:
+    """Where the answers of a case may be, the better first; ``small`` ones are on the processor.
+
+    What the format's own check decides is not compared piece by piece.
+    """
+    if small:
+        return (Answers.HERE,)
+    return (Answers.HANDED,) if each.own else (Answers.HANDED, _STREAMED)
 
 
 def _labelled(each: FormatCase, label: str) -> Case:

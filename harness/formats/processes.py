@@ -95,8 +95,8 @@ class Problems:
         self, source: Source, case: FormatCase, *, small: bool, seed: int
     ) -> Mapping[str, Tensor]:
         """The inputs of a call, not to be written to."""
-        key = "drawn", source.hash, case.key, small, seed
-        on_card = self.described(source, small=small).on_card
+        key = "drawn", source.hash, case.key, case.on_host, small, seed
+        on_card = self.described(source, small=small).on_card and not case.on_host
         return self._remembered(
             source, key, lambda one: one.draw(case, small=small, seed=seed, on_card=on_card)
         )
@@ -108,14 +108,14 @@ class Problems:
         *,
         small: bool,
         seed: int,
-        as_submitted: bool = False,
+        on_host: bool,
     ) -> Mapping[str, Tensor]:
         """These weights of a module made under a seed, not to be written to.
 
-        ``as_submitted``: with the values that a submission's module has under it. Else those of one
-        made where inputs are drawn.
+        ``on_host``: with the values that a submission's module has under it. Else those of one made
+        where inputs are drawn.
         """
-        on_card = not as_submitted and self.described(source, small=small).on_card
+        on_card = not on_host and self.described(source, small=small).on_card
         key = "weights", source.hash, tuple(spec.name for spec in specs), small, seed, on_card
         return self._remembered(
             source, key, lambda one: one.weights(specs, small=small, seed=seed, on_card=on_card)
@@ -131,7 +131,7 @@ class Problems:
         weights: int,
     ) -> Mapping[str, Tensor]:
         """The right outputs of a call, not to be written to."""
-        if self.described(source, small=small).on_card:
+        if self.described(source, small=small).on_card and not case.on_host:
             # Computing it again is quicker than to know the inputs again.
             return self._asked_of(
                 source,

@@ -69,7 +69,9 @@ class ForeignInputs:
 
     def _weight(self, each: FormatCase, tensor: TensorSpec, seed: int, *, small: bool) -> Tensor:
         """A weight of a module that the format's code makes for a call."""
-        made = PROBLEMS.weights(self.problem.source, each.weights, small=small, seed=seed)
+        made = PROBLEMS.weights(
+            self.problem.source, each.weights, small=small, seed=seed, on_host=each.on_host
+        )
         weight = made[tensor.name]
         if tensor.name not in self.problem.redrawn:
             return weight
@@ -103,7 +105,7 @@ class ForeignAnswers:
             return self._measured(case, inputs)
         each, weights, small = self.problem.concrete(case)
         right = PROBLEMS.right(self.problem.source, each, inputs, small=small, weights=weights)
-        device = next((tensor.device for tensor in inputs.values()), torch.device("cpu"))
+        device = _device(each, inputs)
         found = {}
         for spec in each.compared:
             expected = right[spec.name].to(device)
@@ -133,7 +135,7 @@ class ForeignAnswers:
         source = self.problem.source
         right = PROBLEMS.right(source, each, inputs, small=small, weights=weights)
         errors = PROBLEMS.measured(source, each, small=small)
-        device = next((tensor.device for tensor in inputs.values()), torch.device("cpu"))
+        device = _device(each, inputs)
         found = {}
         for spec in each.compared:
             expected, off = right[spec.name].to(device), None
@@ -142,3 +144,10 @@ class ForeignAnswers:
                 off = expected.abs().clamp_(min=rms).mul_(errors.get(spec.name, 0.0)).add_(TINIEST)
             found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
         return found
+
+
+def _device(case: FormatCase, inputs: Mapping[str, Tensor]) -> torch.device:
+    """Where the answers to a call's inputs are to lie."""
+    if case.on_host:
+        return torch.device("cpu")
+    return next((tensor.device for tensor in inputs.values()), torch.device("cpu"))

@@ -10,6 +10,7 @@ from torch import OutOfMemoryError
 from harness.device.base import Device, Exclusive, OutOfDeviceMemory
 from harness.device.roofline import Roofline
 from harness.errors import MachineError
+from harness.formats.problem import Foreign
 from harness.grading.result_builder import ResultBuilder, TimedFault
 from harness.grading.weights import reference_task
 from harness.judge.task import Task
@@ -260,13 +261,9 @@ def benchmark_cases(task: Task) -> Sequence[Case]:
     problem, device = task.problem, task.device
     cases = problem.timed_cases(emulated=device.emulated)
     free = device.free_bytes()
-    if problem.format:
-        apart = not device.emulated
-        fit = [
-            case
-            for case in cases
-            if footprint(problem.tensors_of(case, task.dtype), apart=apart) <= free
-        ]
+    if isinstance(problem, Foreign):
+        fitted = (problem.within(case, free) for case in cases)
+        fit = [case for case in fitted if case is not None]
         if not fit:
             raise CannotBeTimed(f"{numbers.bytes_(free)} of memory are free on {device.name}")
         return fit

@@ -13,7 +13,6 @@ from harness.formats.weights import matched_weights, own_weights
 from harness.grading.case_selection import case_bytes
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.sampling.footprint import footprint
 from harness.records.result import Verdict
 from harness.runner.entry.weights import digest
 from harness.session.fault import Fault
@@ -51,10 +50,7 @@ def weighed_tasks(session: Session, task: Task, cases: Sequence[Case]) -> list[T
     digests = {name: digest(x) for name, x in problem.made_weights(cases[0]).items()}
     fresh = replace(problem, weights=matched_weights(reference, digests, told))
     room = case_bytes(problem, task.device)
-    if not fresh.weights or any(
-        footprint(fresh.tensors_of(case, task.dtype), apart=not task.device.emulated) > room
-        for case in cases
-    ):
+    if not fresh.weights or any(fresh.footprint(case) > room for case in cases):
         return [task]
     return [with_problem(task, fresh), task]
 

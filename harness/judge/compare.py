@@ -20,7 +20,7 @@ element pass nor fails it for its last digits: :data:`ROUNDINGS` are allowed ins
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -87,7 +87,8 @@ def compare(
     """None if every element of ``got`` is right, else how many are not, the first and the worst.
 
     ``got`` is in the output's type (booleans may come as bytes); ``expected`` (float64; int64 or
-    bool for integers, complex128) and ``allowed`` (float64) have its shape and device. Integers of
+    bool for integers, complex128) and ``allowed`` (float64) have its shape, and its device or the
+    host's memory, from which they come piece by piece. Integers of
     64 bits without a sign are expected as int64 with the same bits. ``right`` (bool), where it is
     given, decides alone which elements are. “First” is in row-major order;
     “worst” has the greatest error relative to what is allowed (a NaN, and an infinity that was not
@@ -103,7 +104,7 @@ def compare(
         return None
     with torch.inference_mode():
         chunks = list(_chunks(got, expected, allowed, right))
-        wrong = sum(int(chunk.wrong().count_nonzero()) for chunk in chunks)
+        wrong = sum(int(chunk.here().wrong().count_nonzero()) for chunk in chunks)
         if wrong == 0:  # infinities, NaN or overflows, right by rules of their own
             return None
         first, worst = _extremes(chunks, got.shape)
@@ -121,7 +122,7 @@ def surely_right(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
     of their own.
     """
     with torch.no_grad():
-        parts = [chunk.near() for chunk in _chunks(got, expected, allowed)]
+        parts = [chunk.here().near() for chunk in _chunks(got, expected, allowed)]
         if not parts:
             return torch.ones((), dtype=torch.bool, device=got.device)
         return torch.stack(parts).all()
@@ -129,7 +130,8 @@ def surely_right(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
 
 def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> None:
     for tensor in (expected, allowed):
-        if tensor.shape != got.shape or tensor.device != got.device:
+        reached = tensor.device == got.device or tensor.device.type == "cpu"
+        if tensor.shape != got.shape or not reached:
             raise ValueError(
                 f"{parameter_name}: {tuple(got.shape)} on {got.device} cannot be compared with "
                 f"{tuple(tensor.shape)} on {tensor.device}"
@@ -147,6 +149,11 @@ class _Chunk:
     expected: Tensor
     allowed: Tensor
     right: Tensor | None = None
+
+    def here(self) -> "_Chunk":
+        """The same with all that it compares on the device of ``got``."""
+        where = self.got.device
+        return replace(self, expected=self.expected.to(where), allowed=self.allowed.to(where))
 
     def near(self) -> Tensor:
         """Whether all are right by |got − expected| ≤ allowed: a bool without dimensions."""
@@ -233,13 +240,14 @@ def _extremes(chunks: list[_Chunk], shape: torch.Size) -> tuple[Element, Element
     """The first wrong element and the worst; at least one is wrong."""
     firsts: list[tuple[_Chunk, int]] = []
     worst: list[tuple[float, _Chunk, int]] = []  # of each chunk
-    for chunk in chunks:
+    for each in chunks:
+        chunk = each.here()
         wrong = chunk.wrong()
         if bool(wrong.any()):  # argmax of bytes gives the first of the largest
-            firsts.append((chunk, int(wrong.to(torch.uint8).argmax())))
+            firsts.append((each, int(wrong.to(torch.uint8).argmax())))
             badness = chunk.badness(wrong)
             here = int(badness.argmax())
-            worst.append((float(badness[here]), chunk, here))
+            worst.append((float(badness[here]), each, here))
     _, chunk, here = max(worst, key=lambda candidate: candidate[0])
     return _element(*firsts[0], shape), _element(chunk, here, shape)
 
@@ -252,6 +260,7 @@ def _element(chunk: _Chunk, flat: int, shape: torch.Size) -> Element:
         rest, here = divmod(rest, length)
         index.insert(0, here)
     at = tuple(index)
+    chunk = chunk.here()
     allowed = float(chunk.allowance()[flat])
     expected, got = chunk.expected[flat].item(), chunk.got[flat].item()
     if chunk.got.is_complex():

@@ -61,6 +61,7 @@ def unset_hint(
 def _unset(byte: int, got: Tensor, want: Expectation) -> bool:
     """Whether some elements are wrong, and all of these as if they had held ``byte`` before."""
     floating = got.is_floating_point() or got.is_complex()
+    got = got.to(want.expected.device)
     wrong, like_poison = (_real if floating else _whole)(byte, got, want)
     return bool(wrong.any()) and bool(like_poison[wrong].all())
 

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -11,10 +12,15 @@ from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import foreign, graded, grading, job, written
 
 from harness.device.cpu import CpuDevice, HostArena
+from harness.errors import UsageError
 from harness.formats.card import Card
 from harness.formats.client import ForeignProcess
 from harness.formats.known import read_problem
 from harness.formats.processes import PROBLEMS, Problems
+from harness.judge.batch import Batch
+from harness.judge.layout import lay_out
+from harness.judge.task import Task
+from harness.problem.case import Case, CaseLimits
 
 PLACES = """
 class Model(nn.Module):
@@ -106,6 +112,54 @@ def test_grades_with_all_tensors_on_the_card(
     assert (right.verdict, right.message) == ("ACCEPTED", "")
     assert "weights: fixed for a grade" not in right.claims
     assert wrong.verdict == "WRONG_ANSWER"
+
+
+def test_a_small_cards_memory_is_for_the_calls_alone(
+    near: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    PROBLEMS.compute_on(WithCard())
+    asked = []
+    for name in ("draw", "right"):
+        ask = getattr(ForeignProcess, name)
+
+        def noted(
+            self: ForeignProcess, *given: Any, name: str = name, ask: Any = ask, **named: Any
+        ) -> Any:
+            asked.append((name, named.get("on_card", False)))
+            return ask(self, *given, **named)
+
+        monkeypatch.setattr(ForeignProcess, name, noted)
+    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
+
+    def cases(room: int | None) -> list[Case]:
+        return problem.draw_cases("s", dtype="float32", room=CaseLimits(bytes=room))
+
+    there, *_ = cases(None)
+    here, *_ = cases(problem.footprint(there) - 1)
+    assert here.spec == there.spec + ",answers=host"
+    assert problem.parse_case(here.spec) == here
+    assert problem.footprints(emulated=False) == [problem.footprint(here)] * 2
+    with pytest.raises(UsageError, match="checking its smallest case takes"):
+        cases(problem.footprint(here) - 1)
+    assert problem.within(there, problem.footprint(there)) == there
+    assert problem.within(there, problem.footprint(there) - 1) == here
+    assert problem.within(there, problem.footprint(here) - 1) is None
+
+    task = Task(problem, problem.reference(), "float32", WithCard(), "s")
+    for case, on_card in ((there, True), (here, False)):
+        asked.clear()
+        with closing(HostArena(lay_out(task, case, 2).size)) as arena:
+            batch = Batch(task, case, arena, 2, portable=True)
+            batch.fill("seed")
+            for call in range(2):
+                for name, want in batch.expectations(call).items():
+                    batch.outputs(call)[name].copy_(want.expected)
+            assert batch.check() is None
+            batch.outputs(1)["output"][3, 5] += 1
+            wrong = batch.check()
+        assert wrong is not None
+        assert (wrong.call, wrong.mismatch and wrong.mismatch.first.index) == (1, (3, 5))
+        assert {*asked} == {("draw", on_card), ("right", on_card)}
 
 
 def test_no_reference_computes_on_the_card_while_times_are_taken(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.judge import compare as module
-from harness.judge.compare import compare
+from harness.judge.compare import compare, surely_right
 from harness.records.cases import Element
 
 NAN, INF = math.nan, math.inf
@@ -204,6 +204,8 @@ def test_shapes_and_kinds_must_agree() -> None:
     one, two = torch.zeros(1), torch.zeros(2, dtype=torch.float64)
     with pytest.raises(ValueError, match="cannot be compared"):
         compare("y", one, two, two)
+    with pytest.raises(ValueError, match=r"on cpu cannot be compared with .* on meta"):
+        compare("y", two, two.to("meta"), two)
     with pytest.raises(ValueError, match="complex"):
         compare("y", two, torch.zeros(2, dtype=torch.complex128), two)
 
@@ -259,3 +261,19 @@ def test_agrees_with_a_plain_loop(data, rows: int, columns: int, chunk: int) -> 
     assert mismatch.differing == len(wrong)
     assert mismatch.first.index == wrong[0]
     assert mismatch.worst.index in wrong
+
+
+@pytest.mark.gpu
+def test_answers_come_from_the_host_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.judge.compare.CHUNK", 100)
+    expected = torch.arange(1000.0, dtype=torch.float64)
+    allowed = torch.full_like(expected, 0.25)
+    got = expected.float().cuda()
+    assert compare("y", got, expected, allowed) is None
+    assert bool(surely_right(got, expected, allowed))
+    got[[350, 720]] += torch.tensor([1.0, 2.0], device="cuda")
+    found = compare("y", got, expected, allowed)
+    assert found is not None
+    assert (found.differing, found.first.index, found.worst.index) == (2, (350,), (720,))
+    assert (found.worst.expected, found.worst.got, found.worst.allowed) == (720, 722, 0.25)
+    assert not bool(surely_right(got, expected, allowed))

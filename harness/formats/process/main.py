@@ -102,8 +102,7 @@ class ForeignAuthor:
             case DescribeCases():
                 return self._described(small=message.small)
             case DrawInputs():
-                if message.on_card:
-                    _place().draw_there()
+                _place().draw_there(message.on_card)
                 drawn = self._problem.draw(message.case, message.seed, small=message.small)
                 with _room(descriptors[0], message.tensors, on_card=message.on_card) as room:
                     _write(room, message.tensors, drawn)
@@ -115,8 +114,7 @@ class ForeignAuthor:
                 return WeightsDrawn()
             case EvaluateReference():
                 case, weights = message.case, message.weights
-                if message.on_card:
-                    _place().draw_there()
+                _place().draw_there(message.on_card)
                 placed = (*message.inputs, *message.outputs)
                 with _room(descriptors[0], placed, on_card=message.on_card) as room:
                     inputs = {each.name: _at(room, each) for each in message.inputs}

@@ -39,6 +39,8 @@ class Place:
         self._card: torch.device | None = None
         self._driver: Driver | None = None
         self.draws = False
+        self._counted_on = False
+        """Whether inputs were drawn on the card, so that the judge keeps calls there."""
 
     def take_card(self, name: str) -> None:
         """Compute on the card from now on, with torch's settings but for what may vary."""
@@ -48,12 +50,13 @@ class Place:
 
     def leave_card(self) -> bool:
         """Do everything on the processor from now on; whether that is another place."""
-        left, self._card, self.draws = self._card, None, False
+        left, self._card, self.draws, self._counted_on = self._card, None, False, False
         return left is not None
 
-    def draw_there(self) -> None:
-        """Draw inputs on the card from now on, if there is one."""
-        self.draws = self._card is not None
+    def draw_there(self, wanted: bool = True) -> None:
+        """Draw inputs on the card from now on, if there is one; or on the processor."""
+        self.draws = wanted and self._card is not None
+        self._counted_on |= self.draws
 
     def drawn(self, draw: Callable[[], MadeT]) -> MadeT:
         """What ``draw`` returns; what it makes is made where inputs are drawn."""
@@ -86,7 +89,7 @@ class Place:
         finally:
             self.tidy()
         right = dict(reference(_to_processor))
-        if lasting and not self.draws:
+        if lasting and not self._counted_on:
             self._card = None
         return {name: _to(x.detach(), back) for name, x in right.items()}
 

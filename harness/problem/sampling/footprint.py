@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from enum import Enum, auto
 
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.terms import Direction, TensorSpec
@@ -19,21 +20,31 @@ _WIDE_BYTES = 8  # of float64 and int64, in which references compute; a complex 
 _INPUT_COPIES = 2  # wide ones of each input: the reference's own, and its absolute value
 _DRAWN_COPIES = 2  # wide ones of what an author's function draws: returned, and kept
 _OUTPUT_COPIES = 5  # wide ones of each output: expected, magnitude, a reference's temporaries
-_APART_COPIES = 2  # wide ones of each output: expected and allowed, or as it is handed over
+_HANDED_COPIES = 2  # wide ones of each output: expected and allowed, or as it is handed over
 _COMPARED_AT_ONCE = 1 << 23  # elements
 _COMPARE_COPIES = 4  # wide temporaries of a comparison
 
 
-def footprint(tensors: Sequence[TensorSpec], *, apart: bool = False) -> int:
+class Answers(Enum):
+    """Where right answers are computed, and where they lie."""
+
+    HERE = auto()
+    """By the judge, on its device."""
+    HANDED = auto()
+    """By another process, which finds room elsewhere if the device has none; they lie there."""
+    STREAMED = auto()
+    """By another process; they stay on the host, and come to the device piece by piece."""
+
+
+def footprint(tensors: Sequence[TensorSpec], answers: Answers = Answers.HERE) -> int:
     """Bytes of the device's memory that checking a case with these tensors takes at its peak.
 
     A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
-    needs more than is counted here. Of one that computes ``apart``, in a process that finds room
-    elsewhere if the device has none, only what is handed over is counted: a call's inputs as they
-    are, and its outputs.
+    needs more than is counted here. Of one in another process only what is handed over is counted:
+    a call's inputs as they are, and its outputs.
     """
     arena = sum(CALLS * _buffer(tensor) for tensor in tensors)
-    return arena + sum(_beside(tensor, CALLS, apart=apart) for tensor in tensors)
+    return arena + sum(_beside(tensor, CALLS, answers) for tensor in tensors)
 
 
 def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:
@@ -49,21 +60,23 @@ def _buffer(tensor: TensorSpec) -> int:
     return tensor.span * DTYPES[tensor.dtype].itemsize + _GUARD_BYTES
 
 
-def _beside(tensor: TensorSpec, calls: int, *, apart: bool = False) -> int:
+def _beside(tensor: TensorSpec, calls: int, answers: Answers = Answers.HERE) -> int:
     wide, count = _wide(tensor), math.prod(tensor.shape)
+    compared = min(count, _COMPARED_AT_ONCE)
     arena = calls * _buffer(tensor)
     total = 0
-    if not apart:
+    if answers is Answers.HERE:
         total += _input_copies(tensor)
-    elif tensor.direction is not Direction.OUT:
+    elif answers is Answers.HANDED and tensor.direction is not Direction.OUT:
         total += _buffer(tensor)
     if tensor.direction is Direction.IN:
         total += arena // _DIGEST_SHARE + min(arena, _DIGEST_EDGES)
     if tensor.direction is Direction.INOUT or tensor.span > count:  # drawn, or made dense, again
         total += min(arena, max(_buffer(tensor), SLICE))
     if tensor.direction is not Direction.IN:
-        total += (_APART_COPIES if apart else _OUTPUT_COPIES) * wide * count
-        total += _COMPARE_COPIES * wide * min(count, _COMPARED_AT_ONCE)
+        whole = _OUTPUT_COPIES if answers is Answers.HERE else _HANDED_COPIES
+        total += whole * wide * (compared if answers is Answers.STREAMED else count)
+        total += _COMPARE_COPIES * wide * compared
     return total
 
 

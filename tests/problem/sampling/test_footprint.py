@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from harness.problem.case import Case, parse_case
-from harness.problem.sampling.footprint import beside_arena, footprint
+from harness.problem.sampling.footprint import Answers, beside_arena, footprint
 from harness.problem.terms import Direction, TensorSpec
 
 
@@ -50,11 +50,11 @@ def test_a_reference_in_a_process_of_its_own_is_counted_as_what_is_handed_over(g
     tensors = gemm.tensors_of(case, "float32")
     inputs = [math.prod(t.shape) for t in tensors if t.direction is not Direction.OUT]
     outputs = [math.prod(t.shape) for t in tensors if t.direction is Direction.OUT]
-    here, apart = footprint(tensors), footprint(tensors, apart=True)
+    here, apart = footprint(tensors), footprint(tensors, Answers.HANDED)
     own = sum(4 * count + 8192 for count in inputs)
     assert here - apart == 2 * 8 * sum(inputs) - own + 3 * 8 * sum(outputs)
     together = [replace(t, together=t.direction is not Direction.OUT) for t in tensors]
-    assert footprint(together, apart=True) == apart
+    assert footprint(together, Answers.HANDED) == apart
     assert footprint(together) - here == 2 * 8 * sum(inputs)
 
 
@@ -65,4 +65,6 @@ def test_a_large_elementwise_problem_of_another_format_fits_a_card() -> None:
         TensorSpec(name=name, dtype="float32", shape=shape, strides=strides, direction=direction)
         for name, direction in (("x", Direction.IN), ("y", Direction.OUT))
     )
-    assert 55e9 < footprint([x, y], apart=True) < 60e9 < 0.75 * 83e9 < footprint([x, y])
+    assert 55e9 < footprint([x, y], Answers.HANDED) < 60e9 < 0.75 * 83e9 < footprint([x, y])
+    calls = 2 * 2 * 4 * 4096 * 393216
+    assert calls < footprint([x, y], Answers.STREAMED) < 1.04 * calls
