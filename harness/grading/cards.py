@@ -268,6 +268,7 @@ class Cards(AbstractContextManager["Cards"]):
         return MachineError("no card is left; " + "; ".join(reasons))
 
     def _give(self, jobs: Dispatch, tasks: Mapping[int, Work | Errand]) -> None:
+        jobs.away = {card for card in jobs.live if not self._processes[card].placed}
         ready = self._ready.intersection(jobs.live)
         starting = any(self._processes[card].placed for card in set(jobs.live) - ready)
         # Nothing waits behind another file while a card is idle, or soon will be.

@@ -47,6 +47,8 @@ class Dispatch:
         self._unnamed = count(-1, -1)
         self.left_out: dict[int, str] = {}
         """The cards that are, and why."""
+        self.away: set[int] = set()
+        """Cards that may never come: no job waits for one of them."""
 
     def add(self) -> int:
         """One more job, after all others; its number."""
@@ -58,6 +60,11 @@ class Dispatch:
     def live(self) -> list[int]:
         """The cards that are not left out."""
         return [card for card in self._held if card not in self.left_out]
+
+    @property
+    def _there(self) -> list[int]:
+        """The cards that jobs can go to."""
+        return [card for card in self.live if card not in self.away]
 
     @property
     def finished(self) -> bool:
@@ -76,11 +83,11 @@ class Dispatch:
     def give(self, card: int, most: int | None = None) -> list[int]:
         """The further jobs that a card is to have now, ``most`` with those that it holds."""
         given: list[int] = []
-        if card in self.left_out:
+        if card not in self._there:
             return given
         held = self._held[card]
         while True:
-            room = min(most or self._ahead, 1 + math.ceil(len(self._waiting) / len(self.live)))
+            room = min(most or self._ahead, 1 + math.ceil(len(self._waiting) / len(self._there)))
             allowed = (job for job in self._waiting if self._may_have(card, job))
             if len(held) >= room or (job := next(allowed, None)) is None:
                 return given
@@ -91,9 +98,9 @@ class Dispatch:
     def _may_have(self, card: int, job: int) -> bool:
         """Whether a job has not failed there, or has nowhere else to go."""
         tried = {failure.card for failure in self._failed.get(job, ())}
-        if len(self._faults[card]) >= TRIES and len(self.live) > 1:
+        if len(self._faults[card]) >= TRIES and len(self._there) > 1:
             return bool(tried) and card not in tried
-        return card not in tried or tried.issuperset(self.live)
+        return card not in tried or tried.issuperset(self._there)
 
     def done(self, card: int, job: int) -> list[int]:
         """A job has its outcome; returns the cards that are left out by it, where it failed."""
@@ -162,7 +169,7 @@ class Dispatch:
     def _judge(self, card: int) -> None:
         """Leave a card out if enough of its failures were its own."""
         faults = list(self._faults[card].values())
-        if self.live != [card]:
+        if self._there != [card]:
             faults = [fault for fault in faults if fault.proven]
         if card in self.live and len(faults) >= TRIES:
             self.leave_out(card, faults[-1].why)

@@ -158,6 +158,21 @@ def test_one_card_alone_tries_a_job_twice_and_goes_on() -> None:
     assert jobs.left_out == {0: "c"}
 
 
+def test_nothing_waits_for_a_card_that_may_never_come() -> None:
+    jobs = Dispatch(4, [0, 1], ahead=1)
+    jobs.away = {1}
+    assert jobs.give(1) == []
+    assert jobs.give(0) == [0]
+    jobs.fail(0, "killed")
+    assert jobs.give(0) == [0]  # there is nowhere else
+    jobs.done(0, 0)
+    assert jobs.give(0) == [1]
+    jobs.fail(0, "killed")
+    jobs.away = set()
+    assert jobs.give(0) == [2]
+    assert jobs.give(1) == [1]
+
+
 def test_what_is_dropped_is_given_to_nobody() -> None:
     jobs = Dispatch(6, [0], ahead=1)
     jobs.give(0)
