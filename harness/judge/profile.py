@@ -2,7 +2,8 @@
 
 The runner is started by the tool, in the same confinement as ever. It makes one call to warm up and
 one more; the tool runs each kernel of both by itself, several times where counters need that, with
-caches emptied before and clocks as they are. So its durations are not ranked. What the tool prints
+caches emptied before and clocks as they are. So its durations are not ranked. Of several cases
+(:func:`profile_each`) the tool looks at the second calls alone. What the tool prints
 is mixed with what the submission prints, and counters are read inside its process: a profile is for
 the author of an honest submission, and proves nothing.
 
@@ -13,10 +14,13 @@ units and a line for each launch, as comma-separated values).
 import contextlib
 import csv
 import math
+import re
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from harness.errors import MachineError
@@ -48,12 +52,22 @@ METRICS = {
 }
 """The tool's names, and those of :class:`harness.records.profile.KernelProfile`."""
 
+TRAFFIC = ("gpu__time_duration.sum", "dram__bytes_read.sum", "dram__bytes_write.sum")
+"""Those of them that one run of a kernel gives all at once."""
+
 MAX_LAUNCHES = 100
+"""Launches of a call, or of two, that are looked at."""
+
 _OPTIONS = (
-    "--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(METRICS),
-    "--target-processes", "all", "--clock-control", "none", "--launch-count", str(MAX_LAUNCHES),
+    "--csv", "--page", "raw", "--print-units", "base",
+    "--target-processes", "all", "--clock-control", "none",
 )  # fmt: skip
+_WHEN_TOLD = ("--profile-from-start", "off")
 _SECONDS, _END_SECONDS, _POLL_SECONDS = 120.0, 60.0, 0.05
+_SETTLE_SECONDS = 0.1
+"""For what the tool says of a kernel to arrive, which it says before the kernel runs."""
+_SAYS = re.compile(r"^==PROF== Profiling ", re.MULTILINE)
+"""What it says of each."""
 _LINE, _NAME = 1 << 18, 300
 """Characters of a line (with hundreds of the card's attributes), and of a kernel's name."""
 
@@ -76,39 +90,117 @@ def find_profiler() -> Path | None:
     return find_tool(TOOL)
 
 
-def profile(task: Task, case: Case, program: RunnerProgram, tool: Path) -> Profile | str:
+def profile(
+    task: Task,
+    case: Case,
+    program: RunnerProgram,
+    tool: Path,
+    *,
+    metrics: Iterable[str] = METRICS,
+) -> Profile | str:
     """Profile the kernels of one call of ``case``; or say in words why that is not possible.
+
+    ``metrics`` are those of :data:`METRICS` to ask for; the others stay None.
 
     Raises:
         MachineError: the device has no room.
     """
-    watched = replace(program, wrapper=(str(tool), *_OPTIONS))
-    limits = replace(task.problem.limits, call_s=_SECONDS, prepare_s=_SECONDS)
-    with Session(watched, task.device, limits) as session:
-        fault = _call(session, task, case)
+    with _session(task, _under(program, tool, metrics, MAX_LAUNCHES)) as session:
+        fault = _load(session) or _call(session, task, case)
         if fault is None:
             _let_go(session)
         output = session.output()
-    if _NO_COUNTERS in output:
-        return _FORBIDDEN
-    if fault is not None:
-        return f"under {TOOL} it failed: {fault.message}"
-    launches = read_launches(output)
-    if not launches:
-        return f"{TOOL} told of no kernel; it printed\n{output[-2000:].strip() or 'nothing'}"
+    launches = _launches(output, fault, MAX_LAUNCHES)
+    if isinstance(launches, str):
+        return launches
     kernels, known = last_call(launches)
     whole = not output.endswith(_CUT)
     return Profile(spec=case.spec, kernels=kernels if whole else launches, one_call=known and whole)
 
 
-def _call(session: Session, task: Task, case: Case) -> Fault | None:
-    """The fault of one call to warm up and one more; None if both went well."""
+class Untold(str):
+    """Why the launches of several calls cannot be told apart, although all calls were made."""
+
+    __slots__ = ()
+
+
+def profile_each(
+    task: Task,
+    cases: Sequence[Case],
+    program: RunnerProgram,
+    tool: Path,
+    *,
+    metrics: Iterable[str] = METRICS,
+    turn: AbstractContextManager[object] | None = None,
+) -> list[Profile] | str:
+    """Profile the kernels of one call of each case in one run of the tool; or say why not.
+
+    The tool starts to look when the runner says so (``cuProfilerStart``), after the call that warms
+    up: kernels tune themselves as they would without it. An :class:`Untold` reason is no fault of
+    the calls: :func:`profile`, which takes the same ``metrics``, may tell of each. ``turn`` is
+    entered whenever the device is used, twice, so that several programs can be loaded side by side.
+
+    Raises:
+        MachineError: the device has no room.
+    """
+    turn = nullcontext() if turn is None else turn
+    most = MAX_LAUNCHES * len(cases)
+    watched = _under(program, tool, metrics, most, *_WHEN_TOLD)
+    said: list[int] = []
+    with _session(task, watched) as session:
+        with turn:  # making a context writes to the device's memory
+            fault = _start(session)
+        fault = fault or _load(session)
+        if fault is None:
+            with turn:
+                for case in cases:
+                    if (fault := _call(session, task, case, told=True)) is not None:
+                        break
+                    text = session._sandbox.output.text(_SETTLE_SECONDS)
+                    said.append(len(_SAYS.findall(text)))
+        if fault is None:
+            _let_go(session)
+        output = session.output()
+    launches = _launches(output, fault, most)
+    if isinstance(launches, str):
+        return launches
+    calls = calls_of(launches, said)
+    if calls is None or output.endswith(_CUT) or len(launches) == most:
+        return Untold(f"{TOOL} told of {len(launches)} launches, and while it ran of {said}")
+    pairs = zip(cases, calls, strict=True)
+    return [Profile(spec=case.spec, kernels=kernels, one_call=True) for case, kernels in pairs]
+
+
+def _under(
+    program: RunnerProgram, tool: Path, metrics: Iterable[str], launches: int, *more: str
+) -> RunnerProgram:
+    """``program``, started by the tool."""
+    wanted = ("--metrics", ",".join(metrics), "--launch-count", str(launches))
+    return replace(program, wrapper=(str(tool), *_OPTIONS, *wanted, *more))
+
+
+def _session(task: Task, program: RunnerProgram) -> Session:
+    limits = replace(task.problem.limits, call_s=_SECONDS, prepare_s=_SECONDS)
+    return Session(program, task.device, limits)
+
+
+def _start(session: Session) -> Fault | None:
     try:
-        fault = session.load()
+        session.start()
     except MachineError as error:  # it is the tool that starts the runner
         return Fault(Verdict.INTERNAL_ERROR, str(error))
-    if fault is not None:
-        return fault
+    return None
+
+
+def _load(session: Session) -> Fault | None:
+    return _start(session) or session.load()
+
+
+def _call(session: Session, task: Task, case: Case, *, told: bool = False) -> Fault | None:
+    """The fault of one call to warm up and one more; None if both went well.
+
+    ``told``: the tool is told of the second.
+    """
     with contextlib.closing(task.device.arena(lay_out(task, case, 1).size)) as arena:
         if (fault := session.map(arena)) is not None:
             return fault
@@ -118,8 +210,19 @@ def _call(session: Session, task: Task, case: Case) -> Fault | None:
         prepared = session.prepare(batch, RunOptions(warmups=1))
         if isinstance(prepared, Fault):
             return prepared
-        seconds = session.run(batch, f"{task.seed}/profile")
-        return seconds if isinstance(seconds, Fault) else None
+        seconds = session.run(batch, f"{task.seed}/profile", profiled=told)
+        return seconds if isinstance(seconds, Fault) else session.unmap()
+
+
+def _launches(output: str, fault: Fault | None, most: int) -> tuple[KernelProfile, ...] | str:
+    """The launches that the tool's ``output`` tells of; or why there are none."""
+    if _NO_COUNTERS in output:
+        return _FORBIDDEN
+    if fault is not None:
+        return f"under {TOOL} it failed: {fault.message}"
+    return read_launches(output, most) or Untold(
+        f"{TOOL} told of no kernel; it printed\n{output[-2000:].strip() or 'nothing'}"
+    )
 
 
 def _let_go(session: Session) -> None:
@@ -133,8 +236,8 @@ def _let_go(session: Session) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def read_launches(output: str) -> tuple[KernelProfile, ...]:
-    """The launches in the tool's table, in order; lines that do not belong to it are left out."""
+def read_launches(output: str, most: int = MAX_LAUNCHES) -> tuple[KernelProfile, ...]:
+    """The first launches in the tool's table, in order; lines that are not of it are left out."""
     names: list[str] = []
     units: list[str] = []
     found: list[KernelProfile] = []
@@ -146,7 +249,7 @@ def read_launches(output: str) -> tuple[KernelProfile, ...]:
             continue
         elif not units and not cells[0]:
             units = cells
-        elif cells[0].isdecimal() and len(found) < MAX_LAUNCHES:
+        elif cells[0].isdecimal() and len(found) < most:
             pairs = zip(cells, units or cells, strict=True)
             found.append(_launch(dict(zip(names, pairs, strict=True))))
     return tuple(found)
@@ -184,3 +287,16 @@ def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, .
     names = [kernel.name for kernel in launches]
     known = names[:half] == names[half:] and len(launches) < MAX_LAUNCHES
     return tuple(launches[half:] if known else launches), known
+
+
+def calls_of(
+    launches: Sequence[KernelProfile], said: Sequence[int]
+) -> list[tuple[KernelProfile, ...]] | None:
+    """The launches of each call, by how many the tool had spoken of when the call had ended.
+
+    None where that cannot be so: it is of other launches, or of none in a call.
+    """
+    if len(said) == 1:
+        return [tuple(launches)]
+    calls = [tuple(launches[start:end]) for start, end in pairwise((0, *said))]
+    return calls if said[-1] == len(launches) and all(calls) else None

@@ -112,6 +112,14 @@ class Driver:
         """Wait for all work of this context, on every stream."""
         self._call("cuCtxSynchronize")
 
+    def start_profiler(self) -> None:
+        """Have a tool that profiles this process look from here on; without one nothing happens."""
+        self._call("cuProfilerStart")
+
+    def stop_profiler(self) -> None:
+        """Have it look away again."""
+        self._call("cuProfilerStop")
+
     def reset_persisting_l2(self) -> None:
         """Turn lines of the L2 that were marked persisting back to normal."""
         self._call("cuCtxResetPersistingL2Cache")

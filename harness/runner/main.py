@@ -233,20 +233,24 @@ class Runner:
                 time.sleep(_GO_POLL_SECONDS)
         answer: messages.Answer
         try:
-            answer = self._call_all(self._program)
+            answer = self._call_all(self._program, self._driver if message.profiled else None)
         except (ProgramFailed, CudaError) as error:
             answer = _failed(error)
         transport.send(self._channel, answer)
         mailbox.done = message.round
 
-    def _call_all(self, program: LoadedProgram) -> messages.Finished:
+    def _call_all(self, program: LoadedProgram, profiler: Driver | None) -> messages.Finished:
         before = program.launched()
+        if profiler is not None:
+            profiler.start_profiler()
         if self._captured:
             program.replay()
         else:
             for index in range(self._calls):
                 program.call(index)
         program.synchronize()
+        if profiler is not None:
+            profiler.stop_profiler()
         after = program.launched()
         kernels = None if before is None or after is None else (after - before) / self._calls
         return messages.Finished(

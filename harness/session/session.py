@@ -132,7 +132,7 @@ class Session:
             own_time=self._device.emulated,
         )
 
-    def _start(self) -> None:
+    def start(self) -> None:
         """Wait until the process is confined and has the device, once.
 
         Nothing that is submitted has run by then, so faults are the machine's, and a process that
@@ -183,7 +183,7 @@ class Session:
         configurations that an autotuner may choose. After ``within_s`` seconds of the processor
         nothing more is begun. The answer is untrusted.
         """
-        self._start()
+        self.start()
         contract = self._program.contract
         message = messages.Compile(
             calls=calls,
@@ -206,7 +206,7 @@ class Session:
         pretended ``sm_<arch>``. Where that ends with a fault, what was asked for until then;
         untrusted.
         """
-        self._start()
+        self.start()
         contract = self._program.contract
         message = messages.Record(
             interpret=self._program.interpret,
@@ -251,7 +251,7 @@ class Session:
         Raises:
             MachineError: the sandbox does not start.
         """
-        self._start()
+        self.start()
         if program is not None:
             self._program = program
         contract = self._program.contract
@@ -329,6 +329,7 @@ class Session:
         stop: bool = True,
         cpu: int | None = None,
         during: Callable[[float], None] | None = None,
+        profiled: bool = False,
     ) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
@@ -339,10 +340,11 @@ class Session:
         the ``probes``. Continuing a stopped process takes a time that scatters by 200 µs, in which
         a batch of one short call drowns: without ``stop`` the runner waits for *go* awake. ``cpu``
         is the processor that it launches recorded calls from; None: any. ``during`` is called again
-        and again while the calls are at work, with the seconds since *go*.
+        and again while the calls are at work, with the seconds since *go*. ``profiled``: a profiler
+        that waits for it is told of these calls.
         """
         self._round += 1
-        message = messages.Run(round=self._round, cpu=cpu)
+        message = messages.Run(round=self._round, cpu=cpu, profiled=profiled)
         ready = self._channel.ask(message, messages.Ready, _ANSWER_SECONDS)
         if isinstance(ready, Fault):
             return ready

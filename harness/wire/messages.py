@@ -18,7 +18,7 @@ from harness.wire.arguments import (
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 6
+VERSION = 7
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024
@@ -312,6 +312,8 @@ class Run(Message):
     """The number that *go* and *done* will have."""
     cpu: int | None = None
     """The processor to launch recorded calls from; null for any."""
+    profiled: bool = False
+    """Whether to tell a profiler where the calls begin and end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """What Nsight Compute says is read with care; the whole way with a stand-in for it."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,12 @@ from harness.judge.profile import (
     MAX_LAUNCHES,
     METRICS,
     TOOL,
+    TRAFFIC,
+    Untold,
+    calls_of,
     last_call,
     profile,
+    profile_each,
     read_launches,
 )
 from harness.judge.task import Task
@@ -139,7 +144,8 @@ STAND_IN = f"""#!{sys.executable} -IS
 import subprocess, sys
 at = sys.argv.index({sys.executable!r})
 given = sys.argv[1:at]
-assert given[given.index("--metrics") + 1].split(",") == {list(METRICS)!r}, given
+assert given[given.index("--metrics") + 1].split(",") == {{metrics!r}}, given
+assert ("--profile-from-start" in given) == {{told!r}}, given
 print("==PROF== Connected", flush=True)
 status = subprocess.run(sys.argv[at:], close_fds=False).returncode
 print("==PROF== Disconnected", status, flush=True)
@@ -150,10 +156,10 @@ print({{said!r}}, flush=True)
 
 @pytest.fixture
 def tool(tmp_path: Path, stand_in_for_torch: None):
-    def make(said: str) -> Path:
+    def make(said: str, metrics: Iterable[str] = METRICS, *, told: bool = False) -> Path:
         tmp_path.chmod(0o755)  # the runner's user is another one
         path = tmp_path / TOOL
-        path.write_text(STAND_IN.format(said=said))
+        path.write_text(STAND_IN.format(said=said, metrics=list(metrics), told=told))
         path.chmod(0o755)
         return path
 
@@ -213,6 +219,69 @@ def test_a_tool_that_does_not_work(shift_task: Task, tmp_path: Path, tool) -> No
     outcome = profiled(shift_task, broken)
     assert isinstance(outcome, str)
     assert outcome.startswith("under ncu it failed: ")
+
+
+class TestSeveralCases:
+    """The stand-in prints the table, the submission what the tool says of kernels at work."""
+
+    CASES = tuple(whole_case(SHIFT, {"n": n, "s": 1}) for n in (5, 6, 7))
+    SAYS = HONEST + (
+        b"    told.append(n)\n"
+        b"    if len(told) % 2 == 0:\n"  # the second call of a case
+        b"        for _ in range(n - 4):\n"
+        b"            print('==PROF== Profiling \"tiled\" - 0: 0%', flush=True)\n"
+        b"told = []\n"
+    )
+    TABLE = HEADER + "".join(row(number, f"kernel {number}") for number in range(6))
+
+    @staticmethod
+    def profiled(
+        task: Task, tool: Path, source: bytes = SAYS, count: int = 3, **more: Any
+    ) -> list[Profile] | str:
+        program = RunnerProgram(kind="python", source=source)
+        return profile_each(task, TestSeveralCases.CASES[:count], program, tool, **more)
+
+    def test_each_gets_the_launches_of_its_call(self, shift_task: Task, tool) -> None:
+        turns: list[str] = []
+
+        class Turn:
+            def __enter__(self) -> None:
+                turns.append("in")
+
+            def __exit__(self, *_: object) -> None:
+                turns.append("out")
+
+        named = tool(self.TABLE, TRAFFIC, told=True)
+        outcome = self.profiled(shift_task, named, metrics=TRAFFIC, turn=Turn())
+        assert not isinstance(outcome, str), outcome
+        assert [profile.spec for profile in outcome] == [case.spec for case in self.CASES]
+        assert [len(profile.kernels) for profile in outcome] == [1, 2, 3]
+        assert [kernel.name for kernel in outcome[1].kernels] == ["kernel 1", "kernel 2"]
+        assert all(profile.one_call for profile in outcome)
+        assert turns == ["in", "out"] * 2
+
+    def test_a_single_case_needs_nothing_said(self, shift_task: Task, tool) -> None:
+        outcome = self.profiled(shift_task, tool(self.TABLE, told=True), HONEST, count=1)
+        assert not isinstance(outcome, str), outcome
+        assert len(outcome[0].kernels) == 6
+
+    def test_launches_that_cannot_be_told_apart(self, shift_task: Task, tool) -> None:
+        outcome = self.profiled(shift_task, tool(self.TABLE, told=True), HONEST)
+        assert isinstance(outcome, Untold)
+        assert outcome == "ncu told of 6 launches, and while it ran of [0, 0, 0]"
+
+    def test_no_kernel_at_all(self, shift_task: Task, tool) -> None:
+        assert isinstance(self.profiled(shift_task, tool("nothing", told=True)), Untold)
+
+    def test_a_fault_is_no_matter_of_telling(self, shift_task: Task, tool) -> None:
+        outcome = self.profiled(shift_task, tool(self.TABLE, told=True), b"solution = None\n")
+        assert isinstance(outcome, str)
+        assert not isinstance(outcome, Untold)
+        assert outcome.startswith("under ncu it failed: ")
+
+    @pytest.mark.parametrize("said", [(2, 3), (0, 6), (6, 6), (2, 7), (4, 2)])
+    def test_counts_that_do_not_fit(self, said: tuple[int, ...]) -> None:
+        assert calls_of(launches(*"abcdef"), said) is None
 
 
 class TestGrade:

@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 from typing import cast
 
+from harness.runner.driver import Driver
 from harness.runner.main import Runner
 from harness.runner.memory import ImportedArena, ImportedHostArena
 from harness.runner.program import LoadedProgram
@@ -90,6 +91,40 @@ def test_outputs_that_start_as_zero_do_so_in_every_call_that_warms_up(tmp_path: 
     assert first == [(0, 0)] * 5, "three to warm up, two recorded ones"
     assert [found[2:] for found in program.found] == [(9, 9), (9, 9), (10, 10), (11, 11), (10, 10)]
     assert set(arena.buffer[2:8]) == {9}, "nothing else is touched"
+
+
+class Looks:
+    """What the driver does of a profiled run."""
+
+    def __init__(self, program: NotesAffinity) -> None:
+        self.calls: list[int] = []
+        self._program = program
+
+    def start_profiler(self) -> None:
+        self.calls.append(len(self._program.seen))
+
+    stop_profiler = start_profiler
+
+
+def test_a_profiler_is_told_of_the_calls_that_count_alone(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fd = os.memfd_create("mailbox")
+    os.ftruncate(fd, MAILBOX_BYTES)
+    mailbox = Mailbox(fd)
+    os.close(fd)
+    mailbox.go = 1
+    with ours, theirs:
+        program = NotesAffinity()
+        runner, looks = Runner(theirs, tmp_path), Looks(program)
+        runner._program, runner._arena = program, cast(ImportedArena, object())
+        runner._mailbox, runner._driver = mailbox, cast(Driver, looks)
+        runner.answer(Prepare(calls=2, arguments=(), warmups=1), [])
+        runner.answer(Run(round=1), [])
+        assert looks.calls == []
+        before = len(program.seen)
+        runner.answer(Run(round=1, profiled=True), [])
+        assert looks.calls == [before, before + 2]
+    mailbox.close()
 
 
 def test_recorded_calls_run_on_the_named_processor(anywhere: set[int], tmp_path: Path) -> None:
