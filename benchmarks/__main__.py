@@ -7,7 +7,8 @@ again. `repeat` grades the same files in processes of their own. `constant` show
 beyond the spins in them. `latency` times the whole command, cold and for a second file.
 `throughput` grades many files in one command and says where the time goes. `neighbours` shows what
 cards and processors beside one do to its scores, and how many files all cards grade. `field` grades
-the references of other people's problems as submissions to them. `audits` shows what the audits
+the references of other people's problems as submissions to them. `fusion` holds steps that are
+fused against the same unfused, by the roofline and by the judge. `audits` shows what the audits
 see. Prints tables, and with --json FILE writes what they are made of; asserts
 nothing.
 """
@@ -371,6 +372,14 @@ def main() -> None:
     others.add_argument("--seconds", type=float, default=600.0)
     others.add_argument("--part", default="1/1", metavar="N/M")
     others.add_argument("--memory", type=float, metavar="GIB", help="of the card, the rest is held")
+    fused = commands.add_parser("fusion", help="what fusion gains, predicted and measured")
+    fused.add_argument("problems", metavar="PROBLEM", nargs="*", help="all without")
+    fused.add_argument("--dtype", help="float16 without, or a problem's first")
+    fused.add_argument(
+        "--results", type=Path, action="append", default=[], metavar="FILE", help="graded already"
+    )
+    fused.add_argument("--profiles", type=Path, metavar="FILE", help="--json of an earlier run")
+    fused.add_argument("--seconds", type=float, default=400.0, help="on the card, but for grades")
     commands.add_parser("audits", help="what the audits see").add_argument("names", nargs="*")
     chosen = parser.parse_args()
     match chosen.what:
@@ -421,6 +430,18 @@ def main() -> None:
                 seconds=chosen.seconds,
                 part=chosen.part,
                 memory=chosen.memory,
+            )
+        case "fusion":
+            from benchmarks.fusion.collect import fusion
+
+            data = fusion(
+                chosen.problems,
+                card=where()["card"],
+                submit=lambda *arguments: harness("submit", *arguments)[1],
+                dtype=chosen.dtype,
+                results=chosen.results,
+                profiles=chosen.profiles,
+                seconds=chosen.seconds,
             )
         case "coverage":
             data = covered(chosen.grades)

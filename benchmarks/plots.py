@@ -1,6 +1,7 @@
 """Make the plots of docs/data/plots from docs/data: what ``python -m benchmarks --json`` wrote.
 
-Usage: ``python -m benchmarks.plots [FOLDER]``; one SVG file for each JSON file.
+Usage: ``python -m benchmarks.plots [FOLDER]``; one SVG file for each JSON file. Without a folder it
+makes the tables of docs/explanation/fusion.md, too.
 """
 
 import json
@@ -11,6 +12,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.fusion import page as fusion_page
+from benchmarks.fusion.rows import ratio
+from benchmarks.fusion.ways import HAND, LIBRARY
+from harness.records.measurement import Interval
 from harness.site.svg import Drawing, Scale
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +38,12 @@ STYLE = """
 .do_bench_s { fill: #b8860b; }
 .events_s { fill: #c0392b; }
 .ours_s { fill: #1f5fbf; }
+"""
+
+FUSED = f"""
+.predicted {{ fill: #b8860b; }}
+.{LIBRARY} {{ fill: #c0392b; stroke: #c0392b; stroke-width: 1.5; }}
+.{HAND} {{ fill: #1f5fbf; stroke: #1f5fbf; stroke-width: 1.5; }}
 """
 
 CLOCKS = (
@@ -137,13 +148,60 @@ def repeat(data: Data) -> str:
     return page.file(STYLE)
 
 
-KINDS = {"accuracy": accuracy, "repeat": repeat}
+def fusion(data: Data) -> str:
+    """What fusion gains: for each problem as predicted, and as measured with its interval."""
+    rows = data["problems"]
+    total = TOP + BOTTOM + _ROW * len(rows)
+    page = _page("fusion", f"Gains of fusion: {_where(data)}", total, fusion_page.PAGE)
+    known = [
+        (row, way, Interval.model_validate(row["ways"][way]["gain"]))
+        for row in rows
+        for way in (LIBRARY, HAND)
+        if row["ways"][way]["gain"] is not None
+    ]
+    values = [1.0, *(row["predicted"] for row in rows if row["predicted"] is not None)]
+    values += [end for _, _, gain in known for end in (gain.low, gain.high) if 0 < end < math.inf]
+    ticks = _round_values(min(values), max(values))
+    bottom = total - BOTTOM
+    x = Scale(ticks[0], ticks[-1], LEFT + 130, WIDTH - RIGHT, log=True)
+    for tick in ticks:
+        page.line(x(tick), TOP, x(tick), bottom, "zero" if tick == 1 else "grid")
+        page.text(x(tick), bottom + 18, f"{tick:g}", anchor="middle")
+    page.text((x(ticks[0]) + x(ticks[-1])) / 2, bottom + 40, "times as fast as unfused", "middle")
+    page.diamond(LEFT + 10, 38, 5, "predicted")
+    page.text(LEFT + 20, 42, "the roofline predicts")
+    for place, way, name in ((190, LIBRARY, "fused by a library"), (350, HAND, "fused by hand")):
+        page.dot(LEFT + place, 38, 4, way)
+        page.text(LEFT + place + 10, 42, name)
+    for number, row in enumerate(rows):
+        middle = TOP + _ROW * (number + 0.5)
+        page.text(LEFT + 120, middle + 4, row["problem"], anchor="end")
+        if row["predicted"] is not None:
+            page.diamond(x(row["predicted"]), middle, 6, "predicted")
+        for other, way, gain in known:
+            if other is row:
+                height = middle + (-9 if way == LIBRARY else 9)
+                page.line(x(gain.low), height, x(gain.high), height, way)
+                tip = f"{row['problem']}, {way}: {ratio(row['ways'][way]['gain'])}"
+                page.dot(x(gain.value), height, 4, way, tip)
+    return page.file(STYLE + FUSED)
 
 
-def _page(key: str, title: str, height: int) -> Drawing:
-    page = Drawing(
-        key, WIDTH, height, title, "The figures are in the tables of docs/data/benchmarks.md."
-    )
+def _round_values(low: float, high: float) -> list[float]:
+    """Of 1, 2, 5, 10, … the least that reach from ``low`` to ``high``; at least two."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 2)
+    all_ = [round(step * 10.0**decade, 12) for decade in decades for step in (1, 2, 5)]
+    start = max(value for value in all_ if value <= low)
+    end = min(value for value in all_ if value >= high and value > start)
+    return [value for value in all_ if start <= value <= end]
+
+
+KINDS = {"accuracy": accuracy, "repeat": repeat, "fusion": fusion}
+
+
+def _page(key: str, title: str, height: int, tables: Path = DATA / "benchmarks.md") -> Drawing:
+    where = f"The figures are in the tables of {tables.relative_to(ROOT).as_posix()}."
+    page = Drawing(key, WIDTH, height, title, where)
     page.bar(0, 0, WIDTH, height, "page")
     page.text(LEFT, 24, title, kind="title")
     return page
@@ -170,6 +228,9 @@ def main() -> None:
         plot = folder / file.with_suffix(".svg").name
         plot.write_text(KINDS[data["what"]](data), encoding="utf-8")
         print(plot)
+    if folder == PLOTS:
+        fusion_page.PAGE.write_text(fusion_page.made(), encoding="utf-8")
+        print(fusion_page.PAGE)
 
 
 if __name__ == "__main__":
