@@ -1,0 +1,185 @@
+// Every element comes from memory once: a row waits in the registers of its threads.
+//
+// block_per_row.cu walks along the row three times, and finds it in the cache for the second and
+// third. Here the threads that share a row hold all of it, and the memory has little to wait for:
+//
+// - Loads and stores have 16 bytes: a quarter of the instructions for float, an eighth for half.
+// - A thread asks for all of its vectors before it looks at the first.
+// - A block has one row and ends: while it adds up, its neighbours on the multiprocessor load and
+//   store. That takes several of them, so threads hold 64 bytes each, and few registers besides.
+// - A row of up to 4 KiB has one warp: no barrier, no shared memory.
+// - All rows want the same gamma and beta: they stay in the multiprocessor's cache, which the rows
+//   themselves ("cs": evict first) leave alone.
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+constexpr int EACH = 4;       // vectors of a thread, where a row has more than one warp,
+constexpr int THREADS = 512;  // unless it then takes more threads than these:
+constexpr int MOST = 8;       // up to so many vectors
+constexpr int ROWS = 8;       // of a block, where a row has one warp
+
+constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector
+
+__device__ float2 widen(float2 pair) { return pair; }
+__device__ float2 widen(__half2 pair) { return __half22float2(pair); }
+__device__ float2 widen(__nv_bfloat162 pair) { return __bfloat1622float2(pair); }
+__device__ void narrow(float2 from, float2& to) { to = from; }
+__device__ void narrow(float2 from, __half2& to) { to = __float22half2_rn(from); }
+__device__ void narrow(float2 from, __nv_bfloat162& to) { to = __float22bfloat162_rn(from); }
+float2 pair_of(float);
+__half2 pair_of(__half);
+__nv_bfloat162 pair_of(__nv_bfloat16);
+
+struct alignas(16) Vector {
+    decltype(pair_of(VAR())) of[WIDE / 2];
+};
+
+__device__ Vector unpack(uint4 bits) { return reinterpret_cast<const Vector&>(bits); }
+__device__ uint4 pack(Vector vector) { return reinterpret_cast<const uint4&>(vector); }
+
+// Compilers would keep the floats that they have converted, which are twice as many registers.
+__device__ void forget(uint4& v) {
+    if (WIDE > 4) asm volatile("" : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w));
+}
+
+__device__ float sum_of(uint4 bits) {
+    float sum = 0.0f;
+    for (const auto& pair : unpack(bits).of) sum += widen(pair).x + widen(pair).y;
+    return sum;
+}
+
+__device__ float squares_of(uint4 bits, float mean) {
+    float sum = 0.0f;
+    for (const auto& pair : unpack(bits).of) {
+        const float x = widen(pair).x - mean, y = widen(pair).y - mean;
+        sum += x * x + y * y;
+    }
+    return sum;
+}
+
+// A column's address need not be a multiple of 16 bytes where that of its element in x is: loads
+// are as wide as they may be.
+template <class Unit>
+__device__ Vector weights(const VAR* from) {
+    alignas(16) Unit bits[16 / sizeof(Unit)];
+    for (int u = 0; u < int(16 / sizeof(Unit)); ++u) {
+        bits[u] = __ldg(reinterpret_cast<const Unit*>(from) + u);
+    }
+    return reinterpret_cast<const Vector&>(bits);
+}
+
+// The sum of what the row's threads have, for all of them.
+__device__ float of_row(float mine, float* of_warp) {
+    for (int i = 16; i > 0; i /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, i);
+    if (blockDim.x == 32) return mine;
+    const int lane = threadIdx.x % 32;
+    if (lane == 0) of_warp[threadIdx.x / 32] = mine;
+    __syncthreads();
+    mine = lane < blockDim.x / 32 ? of_warp[lane] : 0.0f;
+    for (int i = 16; i > 0; i /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, i);
+    return mine;
+}
+
+template <int VECTORS>
+__global__ void __launch_bounds__(THREADS, VECTORS > 3 ? 2 : 3)
+layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, float* mean,
+           float* rstd, size_t m, int n) {
+    __shared__ float sums[32], squares_of_warp[32];
+    const size_t row = size_t(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (row >= m) return;  // all threads of a warp
+    x += row * n;
+    y += row * n;
+    // Vectors begin at a multiple of 16 bytes. The few elements before the first and after the last
+    // are loose: each has a thread of its own.
+    const int thread = threadIdx.x, threads = blockDim.x;
+    const int head = min(n, int(-row * n % WIDE)), whole = (n - head) / WIDE;
+    const int loose_at = thread < head ? thread : thread + whole * WIDE;
+    const uint4* from = reinterpret_cast<const uint4*>(x + head);
+    uint4* to = reinterpret_cast<uint4*>(y + head);
+
+    uint4 v[VECTORS];
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        const int i = thread + k * threads;
+        if (i < whole) v[k] = __ldcs(from + i);  // "cs": evict first, as nobody reads it again
+    }
+    float loose = loose_at < n ? static_cast<float>(x[loose_at]) : 0.0f;
+
+    // What registers do not hold of a longer row is read three times.
+    const int rest = VECTORS < MOST ? whole : thread + VECTORS * threads;
+
+    float sum = loose;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        if (thread + k * threads < whole) sum += sum_of(v[k]);
+    }
+    for (int i = rest; i < whole; i += threads) sum += sum_of(from[i]);
+    const float mu = of_row(sum, sums) / n;
+
+    float squares = loose_at < n ? (loose - mu) * (loose - mu) : 0.0f;
+#pragma unroll
+    for (int k = 0; k < VECTORS; ++k) {
+        forget(v[k]);
+        if (thread + k * threads < whole) squares += squares_of(v[k], mu);
+    }
+    for (int i = rest; i < whole; i += threads) squares += squares_of(from[i], mu);
+    const float r = rsqrtf(of_row(squares, squares_of_warp) / n + eps);
+
+    if (thread == 0) {
+        mean[row] = mu;
+        rstd[row] = r;
+    }
+    if (loose_at < n) {
+        y[loose_at] = static_cast<VAR>((loose - mu) * r * static_cast<float>(gamma[loose_at]) +
+                                       static_cast<float>(beta[loose_at]));
+    }
+    const auto write = [&](uint4 bits, int i, auto unit) {
+        Vector v = unpack(bits);
+        const Vector g = weights<decltype(unit)>(gamma + head + i * WIDE);
+        const Vector b = weights<decltype(unit)>(beta + head + i * WIDE);
+        for (int p = 0; p < WIDE / 2; ++p) {
+            const float2 at = widen(v.of[p]), scale = widen(g.of[p]), shift = widen(b.of[p]);
+            narrow({fmaf(fmaf(at.x, r, -mu * r), scale.x, shift.x),
+                    fmaf(fmaf(at.y, r, -mu * r), scale.y, shift.y)}, v.of[p]);
+        }
+        __stcs(to + i, pack(v));
+    };
+    const auto write_all = [&](auto unit) {
+#pragma unroll
+        for (int k = 0; k < VECTORS; ++k) {
+            forget(v[k]);
+            if (thread + k * threads < whole) write(v[k], thread + k * threads, unit);
+        }
+#pragma unroll 1
+        for (int i = rest; i < whole; i += threads) write(from[i], i, unit);
+    };
+    const int shift = head * sizeof(VAR);
+    if (shift % 16 == 0) write_all(uint4());
+    else if (shift % 8 == 0) write_all(uint2());
+    else if (shift % 4 == 0) write_all(0u);
+    else write_all(VAR());
+}
+
+int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+template <int VECTORS = 1>
+void launch(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, float* mean,
+            float* rstd, size_t m, int n, int threads) {
+    const int vectors = n / WIDE;
+    if constexpr (VECTORS < MOST) {
+        if (vectors > VECTORS * threads) {
+            return launch<VECTORS + 1>(x, gamma, beta, eps, y, mean, rstd, m, n, threads);
+        }
+    }
+    const dim3 block(threads, threads == 32 ? ROWS : 1);
+    layer_norm<VECTORS><<<unsigned((m + block.y - 1) / block.y), block>>>(x, gamma, beta, eps, y,
+                                                                       mean, rstd, m, n);
+}
+
+extern "C" void solution(const VAR* input_matrix, const VAR* gamma, const VAR* beta, float eps,
+                         VAR* output_matrix, float* mean, float* rstd, size_t m, size_t n) {
+    const int vectors = int(n / WIDE);
+    const int threads = vectors <= 32 * MOST ? 32 : min(THREADS, ceil_div(vectors, 32 * EACH) * 32);
+    launch(input_matrix, gamma, beta, eps, output_matrix, mean, rstd, m, int(n), threads);
+}
