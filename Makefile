@@ -12,6 +12,7 @@ DEMO_FILES := solutions/gemm-multiply-leakyrelu $(addprefix solutions/vector-add
 
 HAS_GPU := $(BIN)/python -m tools.has_gpu
 DEMO_PROBLEMS := gemm-multiply-leakyrelu vector-add
+DEMO_BOARDS := $(sort $(wildcard leaderboard/boards/*.jsonl))
 
 .DELETE_ON_ERROR:
 # `make verify`: how many grades, and the seed of the first.
@@ -48,9 +49,9 @@ demo: $(STAMP)
 	mkdir -p build
 	rm -f $(DEMO_STORE)*
 	$(BIN)/harness submit $(DEMO_FILES) --store $(DEMO_STORE) || test $$? -eq 1
-	@$(HAS_GPU) || $(BIN)/harness import leaderboard/boards/h100.jsonl --store $(DEMO_STORE)
+	@$(HAS_GPU) || $(BIN)/harness import $(DEMO_BOARDS) --store $(DEMO_STORE)
 	$(BIN)/harness site --all --store $(DEMO_STORE) --out build/site
-	@$(HAS_GPU) || echo "No GPU here, so these files have verdicts alone. The boards of an H100:"
+	@$(HAS_GPU) || echo "No GPU here, so these files have verdicts alone. Boards that were measured on one:"
 	$(foreach problem,$(DEMO_PROBLEMS),$(BIN)/harness leaderboard $(problem) --all --store $(DEMO_STORE) &&) true
 	@echo "All boards as a table: build/site/boards.csv; as a web site: build/site/index.html"
 
