@@ -27,8 +27,14 @@ from harness.solution.model import Artifact, Solution, Target
 
 pytestmark = [pytest.mark.nvcc, needs_nvcc]
 
-PROBLEM = Path(__file__).parents[2] / "problems/gemm-alpha-beta"
+PROBLEMS = Path(__file__).parents[2] / "problems"
 FILES = Path(__file__).parent / "files/libraries"
+PRODUCTS = {
+    "cublas": "gemm-alpha-beta",
+    "cutlass": "gemm-alpha-beta",
+    "cutlass_hopper": "gemm-bias-relu",
+}
+"""Files, each named after its library and what is special about it, and what they solve."""
 
 Find = Callable[[str], None]
 
@@ -53,8 +59,12 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Find:
     return find
 
 
+def library_of(name: str) -> str:
+    return name.partition("_")[0]
+
+
 def solution(name: str) -> Solution:
-    read = read_solution(FILES / f"{name}.cu", problem=PROBLEM.name)
+    read = read_solution(FILES / f"{name}.cu", problem=PRODUCTS[name])
     assert isinstance(read, Solution), read
     return read
 
@@ -69,29 +79,30 @@ def test_it_links(name: str, installed: Find, cache: Cache) -> None:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", ["cublas", "cutlass"])
+@pytest.mark.parametrize("name", PRODUCTS)
 def test_a_product_builds(name: str, installed: Find, cache: Cache) -> None:
-    installed(name)
-    read, problem = solution(name), load_problem(PROBLEM)
-    (dtype,) = read.dtypes or ()
+    installed(library_of(name))
+    read, problem = solution(name), load_problem(PROBLEMS / PRODUCTS[name])
+    dtype = (read.dtypes or problem.dtypes)[0]
     for cached in (False, True):
         made = LANGUAGES["cuda"].build(read, problem, dtype, Target(kind="cuda"), cache)
         assert isinstance(made, Artifact), made
         assert made.build.cached is cached
     print(f"{name}: {made.build.seconds:.1f} s")
-    assert [each.name for each in made.build.libraries] == [name]
+    assert [each.name for each in made.build.libraries] == [library_of(name)]
 
 
 @pytest.mark.gpu
 @pytest.mark.timed
-@pytest.mark.parametrize("name", ["cublas", "cutlass"])
+@pytest.mark.parametrize("name", PRODUCTS)
 def test_a_product_is_right_and_captured(name: str, installed: Find) -> None:
-    installed(name)
+    installed(library_of(name))
     read = solution(name)
-    job = Job(path=str(read.path), solution=read, problem=load_problem(PROBLEM))
+    problem = load_problem(PROBLEMS / PRODUCTS[name])
+    job = Job(path=str(read.path), solution=read, problem=problem)
     with Grader(open_device("cuda"), NoProgress()) as grader:
         result = grader.grade(job, Options(quick=True))
     assert result.accepted, result.message
     assert result.build is not None
-    assert [each.name for each in result.build.libraries] == [name]
+    assert [each.name for each in result.build.libraries] == [library_of(name)]
     assert all(each.captured for each in result.measurements)

@@ -20,7 +20,8 @@ _SPILLS = re.compile(r"\b(\d{1,12}) bytes spill stores, (\d{1,12}) bytes spill l
 _PROPERTIES = re.compile(r"ptxas info\s*: Function properties for '?([^'\s]+)'?")
 _USED = re.compile(r"ptxas info\s*: Used (\d{1,12}) registers")
 _SHARED = re.compile(r"\b(\d{1,12})(?:\+\d{1,12})? bytes smem")
-_NOISE = re.compile(r"^(?:ptxas|nvlink) info\b.*$|^\s+\d+ bytes stack frame, .*$")
+_NOISE = re.compile(r"^(?:ptxas|nvlink) info\b(?!\s*: \(C\d).*$|^\s+\d+ bytes stack frame, .*$")
+"""Not what has a number, such as C7510: that tensor cores have to wait for each step."""
 
 
 def parse(log: str) -> tuple[KernelResources, ...]:
@@ -55,7 +56,7 @@ def parse(log: str) -> tuple[KernelResources, ...]:
 
 
 def without_info(log: str) -> str:
-    """``log`` without the lines that :func:`parse` reads; warnings and errors stay."""
+    """``log`` without the lines that :func:`parse` reads; warnings, hints and errors stay."""
     return "\n".join(line for line in log.splitlines() if not _NOISE.match(line)).strip("\n")
 
 

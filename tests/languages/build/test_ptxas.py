@@ -30,6 +30,14 @@ def test_parsed_lines_are_left_out_of_the_log() -> None:
     assert without_info(RECORDED) == RECORDED.splitlines()[6]
 
 
+def test_hints_on_speed_stay_in_the_log() -> None:
+    hint = (
+        "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to the presence of calls in the function 'product'"
+    )
+    assert without_info(f"{hint}\nptxas info    : 0 bytes gmem") == hint
+
+
 def test_kernels_have_the_names_of_the_source() -> None:
     names = [kernel.name for kernel in demangled(parse(RECORDED), find_demangler())]
     assert names == ["product", "spill"]
