@@ -139,7 +139,7 @@ def test_shipped_problem(gemm) -> None:
                 gemm.evaluate(gemm.bytes, case, dtype) / 3.35e12,
             )
             assert seconds >= 20e-6
-        assert gemm.evaluate(gemm.bytes, case, "float32") < 300e6
+        assert gemm.evaluate(gemm.bytes, case, "float32") < 600e6  # forty calls on a card of 24 GB
 
 
 def test_complete_problem(write: Write) -> None:
