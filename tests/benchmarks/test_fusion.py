@@ -449,7 +449,10 @@ class TestPlot:
 
     def test_nothing_known_is_a_figure_too(self, three: list[Way], whole: dict[str, Any]) -> None:
         nothing = row(three, Seen(ceilings=None, calls={}), {})
-        ElementTree.fromstring(plots.fusion({**whole, "problems": [nothing]}))
+        root = ElementTree.fromstring(plots.fusion({**whole, "problems": [nothing]}))
+        names = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert names.count(SLUG) == 1
+        assert len([n for n in root.iter() if n.tag.endswith("path")]) == 1  # that of the legend
 
     @pytest.mark.parametrize(
         ("low", "high", "expected"),
