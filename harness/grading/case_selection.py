@@ -11,6 +11,10 @@ from harness.judge.task import Task
 from harness.problem.case import Case, CaseLimits
 from harness.problem.gradable import Gradable
 
+MOST_BYTES = 8 << 30
+"""The most that checking a case takes by estimate: a seed then draws the same cases on every card
+of 16 GiB and more. A reference may take several times as much, since it is not in the estimate."""
+
 
 def correctness_cases(task: Task, options: Options, *, interpreted: bool = False) -> Sequence[Case]:
     """The cases that a submission is checked with.
@@ -49,4 +53,4 @@ def case_bytes(problem: Gradable, device: Device) -> int:
         return free * 3 // 4
     # About half of what is free, rounded down to a power of two: so a seed draws the same cases
     # again although a little more or less is free.
-    return 1 << max(0, (free // 2).bit_length() - 1)
+    return min(MOST_BYTES, 1 << max(0, (free // 2).bit_length() - 1))

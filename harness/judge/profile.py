@@ -14,13 +14,11 @@ units and a line for each launch, as comma-separated values).
 import contextlib
 import csv
 import math
-import re
 import socket
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 from harness.errors import MachineError
@@ -31,6 +29,7 @@ from harness.languages.build.toolchain import find_tool
 from harness.problem.case import Case
 from harness.records.profile import KernelProfile, Profile
 from harness.records.result import Verdict
+from harness.runner.driver import END_OF_CALLS
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
 from harness.session.runs import RunOptions
@@ -64,10 +63,6 @@ _OPTIONS = (
 )  # fmt: skip
 _WHEN_TOLD = ("--profile-from-start", "off")
 _SECONDS, _END_SECONDS, _POLL_SECONDS = 120.0, 60.0, 0.05
-_SETTLE_SECONDS = 0.1
-"""For what the tool says of a kernel to arrive, which it says before the kernel runs."""
-_SAYS = re.compile(r"^==PROF== Profiling ", re.MULTILINE)
-"""What it says of each."""
 _LINE, _NAME = 1 << 18, 300
 """Characters of a line (with hundreds of the card's attributes), and of a kernel's name."""
 
@@ -136,37 +131,37 @@ def profile_each(
     """Profile the kernels of one call of each case in one run of the tool; or say why not.
 
     The tool starts to look when the runner says so (``cuProfilerStart``), after the call that warms
-    up: kernels tune themselves as they would without it. An :class:`Untold` reason is no fault of
-    the calls: :func:`profile`, which takes the same ``metrics``, may tell of each. ``turn`` is
-    entered whenever the device is used, twice, so that several programs can be loaded side by side.
+    up: kernels tune themselves as they would without it. Each call ends with a kernel of the
+    runner's. An :class:`Untold` reason is no fault of the calls: :func:`profile`, which takes the
+    same ``metrics``, may tell of each. ``turn`` is entered whenever the device is used, twice, so
+    that several programs can be loaded side by side.
 
     Raises:
         MachineError: the device has no room.
     """
     turn = nullcontext() if turn is None else turn
-    most = MAX_LAUNCHES * len(cases)
+    most = (MAX_LAUNCHES + 1) * len(cases)
     watched = _under(program, tool, metrics, most, *_WHEN_TOLD)
-    said: list[int] = []
     with _session(task, watched) as session:
         with turn:  # making a context writes to the device's memory
             fault = _start(session)
         fault = fault or _load(session)
         if fault is None:
             with turn:
-                for case in cases:
-                    if (fault := _call(session, task, case, told=True)) is not None:
-                        break
-                    text = session._sandbox.output.text(_SETTLE_SECONDS)
-                    said.append(len(_SAYS.findall(text)))
+                faults = (_call(session, task, case, told=True) for case in cases)
+                fault = next(filter(None, faults), None)
         if fault is None:
             _let_go(session)
         output = session.output()
     launches = _launches(output, fault, most)
     if isinstance(launches, str):
         return launches
-    calls = calls_of(launches, said)
-    if calls is None or output.endswith(_CUT) or len(launches) == most:
-        return Untold(f"{TOOL} told of {len(launches)} launches, and while it ran of {said}")
+    calls = calls_of(launches)
+    if len(calls) != len(cases) or output.endswith(_CUT):
+        said = f"{len(launches)} launches, in {len(calls)} calls that ended, of {len(cases)}"
+        return Untold(f"{TOOL} told of {said}")
+    if not all(calls):
+        return "a call launches no kernel"
     pairs = zip(cases, calls, strict=True)
     return [Profile(spec=case.spec, kernels=kernels, one_call=True) for case, kernels in pairs]
 
@@ -289,14 +284,12 @@ def last_call(launches: Sequence[KernelProfile]) -> tuple[tuple[KernelProfile, .
     return tuple(launches[half:] if known else launches), known
 
 
-def calls_of(
-    launches: Sequence[KernelProfile], said: Sequence[int]
-) -> list[tuple[KernelProfile, ...]] | None:
-    """The launches of each call, by how many the tool had spoken of when the call had ended.
-
-    None where that cannot be so: it is of other launches, or of none in a call.
-    """
-    if len(said) == 1:
-        return [tuple(launches)]
-    calls = [tuple(launches[start:end]) for start, end in pairwise((0, *said))]
-    return calls if said[-1] == len(launches) and all(calls) else None
+def calls_of(launches: Sequence[KernelProfile]) -> list[tuple[KernelProfile, ...]]:
+    """The launches of each call that ended, which the runner's own kernel says."""
+    calls: list[tuple[KernelProfile, ...]] = []
+    since = 0
+    for number, kernel in enumerate(launches):
+        if kernel.name.partition("(")[0] == END_OF_CALLS:
+            calls.append(tuple(launches[since:number]))
+            since = number + 1
+    return calls

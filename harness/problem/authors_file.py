@@ -1,7 +1,7 @@
 """A package's ``reference.py`` as the judge runs it: trusted, and blamed for what it raises."""
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -84,7 +84,27 @@ class AuthorsFile:
             raise self._uncallable(name, function, offered, error) from None
 
     def call(self, name: str, function: Function, arguments: Mapping[str, object]) -> object:
-        """What the function returns; torch.OutOfMemoryError comes through."""
+        """What the function returns: computed by the host where a GPU has no room for its work.
+
+        torch.OutOfMemoryError comes through where the host has none, from a graph's capture, and
+        where the function had written to its arguments already.
+        """
+        tensors = list(_tensors(arguments))
+        device = next((x.device for x in tensors if x.device.type != "cpu"), None)
+        versions = [x._version for x in tensors]
+        try:
+            return self._call(name, function, arguments)
+        except torch.OutOfMemoryError:
+            written = versions != [x._version for x in tensors]
+            if device is None or written or torch.cuda.is_current_stream_capturing():
+                raise
+        # Out of the exception's reach, which holds all that the function had made until then.
+        torch.cuda.empty_cache()
+        host = torch.device("cpu")
+        here = {argument: _moved(value, host) for argument, value in arguments.items()}
+        return _moved(self._call(name, function, here), device)
+
+    def _call(self, name: str, function: Function, arguments: Mapping[str, object]) -> object:
         try:
             with torch.no_grad():
                 return function(**arguments)
@@ -109,3 +129,21 @@ class AuthorsFile:
     ) -> ProblemError:
         message = f"cannot be called with {', '.join(wanted)}: {error}"
         return self.wrong(name, message, first_line(function))
+
+
+def _tensors(value: object) -> Iterator[Tensor]:
+    """The tensors of an argument, or of a mapping of such."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _tensors(each)
+
+
+def _moved(value: object, device: torch.device) -> object:
+    """A tensor on another device, or a mapping of such; anything else as it is."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if isinstance(value, Mapping):
+        return {name: _moved(each, device) for name, each in value.items()}
+    return value

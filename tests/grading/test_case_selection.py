@@ -14,19 +14,27 @@ from harness.problem.format.load import load_problem
 from harness.problem.package import Problem
 from harness.problem.reference import Reference
 
+SHIFT = Path(__file__).parents[1] / "support/packages/shift"
+
 
 def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    shift = load_problem(Path(__file__).parents[1] / "support/packages/shift")
+    shift = load_problem(SHIFT)
     asked = []
     monkeypatch.setattr(Problem, "draw_cases", lambda *_, **options: asked.append(options) or [])
-    for free in (80 << 30, 79 << 30):  # a little less, and yet the same cases
+    for free in (7 << 30, 6 << 30):  # a little less, and yet the same cases
         monkeypatch.setattr(CpuDevice, "free_bytes", lambda _, free=free: free)
         case_selection.correctness_cases(
             Task(shift, Reference(shift), "float32", CpuDevice(), "seed"), Options()
         )
-    assert [options["room"].bytes for options in asked] == [32 << 30] * 2
+    assert [options["room"].bytes for options in asked] == [2 << 30] * 2
     monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: 0)
     assert case_selection.case_bytes(shift, CpuDevice()) == 1
+
+
+@pytest.mark.parametrize("free", [17 << 30, 80 << 30, 141 << 30])
+def test_all_large_cards_draw_the_same_cases(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: free)
+    assert case_selection.case_bytes(load_problem(SHIFT), CpuDevice()) == 8 << 30
 
 
 def test_given_sizes_get_three_quarters_of_a_card(
@@ -35,6 +43,6 @@ def test_given_sizes_get_three_quarters_of_a_card(
     monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: 80 << 30)
     problem = foreign(written(tmp_path, "level1/1_a.py", HEAD + SCALED))
     device = CpuDevice()
-    assert case_selection.case_bytes(problem, device) == 32 << 30
+    assert case_selection.case_bytes(problem, device) == 8 << 30
     device.emulated = False
     assert case_selection.case_bytes(problem, device) == 60 << 30

@@ -33,6 +33,7 @@ from harness.problem.format.load import load_problem
 from harness.progress.progress import NoProgress
 from harness.records.profile import KernelProfile, Profile
 from harness.records.result import Result, Verdict
+from harness.runner.driver import END_OF_CALLS as END
 from harness.session.programs import RunnerProgram
 
 SHIFT = load_problem(Path(__file__).parents[1] / "support/packages/shift")
@@ -222,21 +223,17 @@ def test_a_tool_that_does_not_work(shift_task: Task, tmp_path: Path, tool) -> No
 
 
 class TestSeveralCases:
-    """The stand-in prints the table, the submission what the tool says of kernels at work."""
+    """The stand-in prints the table."""
 
     CASES = tuple(whole_case(SHIFT, {"n": n, "s": 1}) for n in (5, 6, 7))
-    SAYS = HONEST + (
-        b"    told.append(n)\n"
-        b"    if len(told) % 2 == 0:\n"  # the second call of a case
-        b"        for _ in range(n - 4):\n"
-        b"            print('==PROF== Profiling \"tiled\" - 0: 0%', flush=True)\n"
-        b"told = []\n"
+    TABLE = HEADER + "".join(
+        row(number, name)
+        for number, name in enumerate(["a", END, "b", "c", f"{END}()", "b", "b", "b", END])
     )
-    TABLE = HEADER + "".join(row(number, f"kernel {number}") for number in range(6))
 
     @staticmethod
     def profiled(
-        task: Task, tool: Path, source: bytes = SAYS, count: int = 3, **more: Any
+        task: Task, tool: Path, source: bytes = HONEST, count: int = 3, **more: Any
     ) -> list[Profile] | str:
         program = RunnerProgram(kind="python", source=source)
         return profile_each(task, TestSeveralCases.CASES[:count], program, tool, **more)
@@ -256,19 +253,20 @@ class TestSeveralCases:
         assert not isinstance(outcome, str), outcome
         assert [profile.spec for profile in outcome] == [case.spec for case in self.CASES]
         assert [len(profile.kernels) for profile in outcome] == [1, 2, 3]
-        assert [kernel.name for kernel in outcome[1].kernels] == ["kernel 1", "kernel 2"]
+        assert [kernel.name for kernel in outcome[1].kernels] == ["b", "c"]
         assert all(profile.one_call for profile in outcome)
         assert turns == ["in", "out"] * 2
 
-    def test_a_single_case_needs_nothing_said(self, shift_task: Task, tool) -> None:
-        outcome = self.profiled(shift_task, tool(self.TABLE, told=True), HONEST, count=1)
-        assert not isinstance(outcome, str), outcome
-        assert len(outcome[0].kernels) == 6
-
     def test_launches_that_cannot_be_told_apart(self, shift_task: Task, tool) -> None:
-        outcome = self.profiled(shift_task, tool(self.TABLE, told=True), HONEST)
+        outcome = self.profiled(shift_task, tool(self.TABLE, told=True), count=2)
         assert isinstance(outcome, Untold)
-        assert outcome == "ncu told of 6 launches, and while it ran of [0, 0, 0]"
+        assert outcome == "ncu told of 9 launches, in 3 calls that ended, of 2"
+
+    def test_a_call_without_a_kernel(self, shift_task: Task, tool) -> None:
+        table = HEADER + row(0, "a") + row(1, END) + row(2, END)
+        outcome = self.profiled(shift_task, tool(table, told=True), count=2)
+        assert not isinstance(outcome, Untold)
+        assert outcome == "a call launches no kernel"
 
     def test_no_kernel_at_all(self, shift_task: Task, tool) -> None:
         assert isinstance(self.profiled(shift_task, tool("nothing", told=True)), Untold)
@@ -279,9 +277,9 @@ class TestSeveralCases:
         assert not isinstance(outcome, Untold)
         assert outcome.startswith("under ncu it failed: ")
 
-    @pytest.mark.parametrize("said", [(2, 3), (0, 6), (6, 6), (2, 7), (4, 2)])
-    def test_counts_that_do_not_fit(self, said: tuple[int, ...]) -> None:
-        assert calls_of(launches(*"abcdef"), said) is None
+    def test_what_comes_after_the_last_end_is_of_no_call(self) -> None:
+        found = calls_of(launches("a", END, "b", END, "c"))
+        assert [[kernel.grid for kernel in call] for call in found] == [["0"], ["2"]]
 
 
 class TestGrade:
