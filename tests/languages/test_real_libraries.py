@@ -27,14 +27,17 @@ from harness.solution.model import Artifact, Solution, Target
 
 pytestmark = [pytest.mark.nvcc, needs_nvcc]
 
-PROBLEMS = Path(__file__).parents[2] / "problems"
+ROOT = Path(__file__).parents[2]
 FILES = Path(__file__).parent / "files/libraries"
 PRODUCTS = {
-    "cublas": "gemm-alpha-beta",
-    "cutlass": "gemm-alpha-beta",
-    "cutlass_hopper": "gemm-bias-relu",
+    FILES / "cublas.cu": "gemm-alpha-beta",
+    FILES / "cutlass.cu": "gemm-alpha-beta",
+    ROOT / "solutions/gemm-bias-relu/samples/cutlass.cu": "gemm-bias-relu",
 }
-"""Files, each named after its library and what is special about it, and what they solve."""
+"""Files, each named after its library, and what they solve."""
+each_product = pytest.mark.parametrize(
+    "file", PRODUCTS, ids=[f"{slug}-{file.stem}" for file, slug in PRODUCTS.items()]
+)
 
 Find = Callable[[str], None]
 
@@ -59,12 +62,8 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Find:
     return find
 
 
-def library_of(name: str) -> str:
-    return name.partition("_")[0]
-
-
-def solution(name: str) -> Solution:
-    read = read_solution(FILES / f"{name}.cu", problem=PRODUCTS[name])
+def solution(file: Path) -> Solution:
+    read = read_solution(file, problem=PRODUCTS[file])
     assert isinstance(read, Solution), read
     return read
 
@@ -79,30 +78,30 @@ def test_it_links(name: str, installed: Find, cache: Cache) -> None:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_a_product_builds(name: str, installed: Find, cache: Cache) -> None:
-    installed(library_of(name))
-    read, problem = solution(name), load_problem(PROBLEMS / PRODUCTS[name])
+@each_product
+def test_a_product_builds(file: Path, installed: Find, cache: Cache) -> None:
+    installed(file.stem)
+    read, problem = solution(file), load_problem(ROOT / "problems" / PRODUCTS[file])
     dtype = (read.dtypes or problem.dtypes)[0]
     for cached in (False, True):
         made = LANGUAGES["cuda"].build(read, problem, dtype, Target(kind="cuda"), cache)
         assert isinstance(made, Artifact), made
         assert made.build.cached is cached
-    print(f"{name}: {made.build.seconds:.1f} s")
-    assert [each.name for each in made.build.libraries] == [library_of(name)]
+    print(f"{file.name}: {made.build.seconds:.1f} s")
+    assert [each.name for each in made.build.libraries] == [file.stem]
 
 
 @pytest.mark.gpu
 @pytest.mark.timed
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_a_product_is_right_and_captured(name: str, installed: Find) -> None:
-    installed(library_of(name))
-    read = solution(name)
-    problem = load_problem(PROBLEMS / PRODUCTS[name])
+@each_product
+def test_a_product_is_right_and_captured(file: Path, installed: Find) -> None:
+    installed(file.stem)
+    read = solution(file)
+    problem = load_problem(ROOT / "problems" / PRODUCTS[file])
     job = Job(path=str(read.path), solution=read, problem=problem)
     with Grader(open_device("cuda"), NoProgress()) as grader:
         result = grader.grade(job, Options(quick=True))
     assert result.accepted, result.message
     assert result.build is not None
-    assert [each.name for each in result.build.libraries] == [library_of(name)]
+    assert [each.name for each in result.build.libraries] == [file.stem]
     assert all(each.captured for each in result.measurements)

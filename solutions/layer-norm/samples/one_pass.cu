@@ -19,7 +19,8 @@ constexpr int THREADS = 512;  // unless it then takes more threads than these:
 constexpr int MOST = 8;       // up to so many vectors
 constexpr int ROWS = 8;       // of a block, where a row has one warp
 
-constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector
+constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector,
+constexpr int ALIGN = 32 / sizeof(VAR);  // and of a sector, the least that memory reads or writes
 
 __device__ float2 widen(float2 pair) { return pair; }
 __device__ float2 widen(__half2 pair) { return __half22float2(pair); }
@@ -90,10 +91,10 @@ layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, f
     if (row >= m) return;  // all threads of a warp
     x += row * n;
     y += row * n;
-    // Vectors begin at a multiple of 16 bytes. The few elements before the first and after the last
-    // are loose: each has a thread of its own.
+    // Vectors begin at a sector. The few elements before the first and after the last are loose:
+    // each has a thread of its own.
     const int thread = threadIdx.x, threads = blockDim.x;
-    const int head = min(n, int(-row * n % WIDE)), whole = (n - head) / WIDE;
+    const int head = min(n, int(-row * n % ALIGN)), whole = (n - head) / WIDE;
     const int loose_at = thread < head ? thread : thread + whole * WIDE;
     const uint4* from = reinterpret_cast<const uint4*>(x + head);
     uint4* to = reinterpret_cast<uint4*>(y + head);
