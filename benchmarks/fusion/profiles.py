@@ -1,10 +1,9 @@
 """What the kernels of the ways move: by Nsight Compute, or in the data of an earlier run.
 
-One run of the tool has all shapes of a way, and while one is on the card others are loaded.
+One run of the tool has all shapes of a way.
 """
 
 import sys
-import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +20,14 @@ if TYPE_CHECKING:
     from harness.device.base import Device
     from harness.grading.grader import Grader
     from harness.problem.gradable import AnswerKey
+    from harness.session.programs import RunnerProgram
 
 Data = dict[str, Any]
 Launches = list[Profile] | str
 """Those of one call for each timed shape; or why they are not known."""
 
 _WORKERS = 6
-"""Ways that are built and loaded side by side; on the card there is one."""
+"""Ways that are built side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,70 +128,61 @@ def _on(device: "Device", some: Sequence[Way], deadline: float) -> dict[Key, Lau
     if tool is None:
         return {way.key: REMEDY for way in some}
     answers = {way.problem.slug: way.problem.reference() for way in some}
-    turn = threading.Lock()
+    found: dict[Key, Launches] = {}
     started = time.monotonic()
-
-    def one(way: Way) -> Launches:
-        found: Launches
-        try:
-            found = _launches(grader, device, way, answers[way.problem.slug], tool, turn, deadline)
-        except JudgeError as error:
-            found = str(error)
-        told = found if isinstance(found, str) else f"{[len(p.kernels) for p in found]} launches"
-        spent = time.monotonic() - started
-        print(f"{spent:6.1f} s {' '.join(way.key)}: {told[:300]}", file=sys.stderr, flush=True)
-        return found
-
     # The driver's context is a thread's own: a tensor makes it that of a new one.
     own = partial(torch.empty, 1, device=device.torch_device)
-    with (
-        Grader(device, NoProgress()) as grader,
-        ThreadPoolExecutor(_WORKERS, initializer=own) as pool,
-    ):
-        return dict(zip((way.key for way in some), pool.map(one, some), strict=True))
+    with Grader(device, NoProgress()) as grader:
+        with ThreadPoolExecutor(_WORKERS, initializer=own) as pool:
+            built = list(pool.map(partial(_built, grader), some))
+        # One after the other: of two that are profiled at once, one waits for the other's end.
+        for way, made in zip(some, built, strict=True):
+            told: Launches
+            try:
+                told = _launches(device, way, answers[way.problem.slug], made, tool, deadline)
+            except JudgeError as error:
+                told = str(error)
+            found[way.key] = told
+            said = told if isinstance(told, str) else f"{[len(p.kernels) for p in told]} launches"
+            spent = time.monotonic() - started
+            print(f"{spent:6.1f} s {' '.join(way.key)}: {said[:300]}", file=sys.stderr, flush=True)
+    return found
 
 
-def _launches(
-    grader: "Grader",
-    device: "Device",
-    way: Way,
-    answers: "AnswerKey",
-    tool: Path,
-    turn: threading.Lock,
-    deadline: float,
-) -> Launches:
-    """One call of each timed shape of a way: all in one run of the profiler, or one run each."""
+def _built(grader: "Grader", way: Way) -> "RunnerProgram | str":
+    """What the runner is to load of a way; or why there is no such thing."""
     from harness.grading.job import Job, Options
-    from harness.judge.profile import TRAFFIC, Untold, profile, profile_each
-    from harness.judge.task import Task
     from harness.languages.read import read_solution
     from harness.session.programs import timed_program
     from harness.solution.model import BuildFailure
 
-    late = "no time was left for it"
-    if way.file is None or time.monotonic() > deadline:
-        return late
+    if way.file is None:
+        return "no such sample"
     solution = read_solution(way.file, problem=way.problem.slug, author=way.name)
     job = Job(path=str(way.file), solution=solution, problem=way.problem)
-    built = grader.build(job, Options(dtype=way.dtype), ahead=True)
-    if isinstance(built, BuildFailure):
-        return built.message
+    try:
+        built = grader.build(job, Options(dtype=way.dtype), ahead=True)
+    except JudgeError as error:
+        return str(error)
+    return built.message if isinstance(built, BuildFailure) else timed_program(built)
+
+
+def _launches(
+    device: "Device",
+    way: Way,
+    answers: "AnswerKey",
+    program: "RunnerProgram | str",
+    tool: Path,
+    deadline: float,
+) -> Launches:
+    """One call of each timed shape of a way, in one run of the profiler."""
+    from harness.judge.profile import TRAFFIC, profile_each
+    from harness.judge.task import Task
+
+    if isinstance(program, str):
+        return program
+    if time.monotonic() > deadline:
+        return "no time was left for it"
     task = Task(way.problem, answers, way.dtype, device, seed="fusion")
     cases = way.problem.timed_cases(emulated=False)
-    program = timed_program(built)
-    if time.monotonic() > deadline:
-        return late
-    found = profile_each(task, cases, program, tool, metrics=TRAFFIC, turn=turn)
-    if not isinstance(found, Untold):
-        return found
-    print(f"{' '.join(way.key)}: {found}; each shape by itself", file=sys.stderr, flush=True)
-    alone: list[Profile] = []
-    for case in cases:
-        with turn:
-            if time.monotonic() > deadline:
-                return late
-            outcome = profile(task, case, program, tool, metrics=TRAFFIC)
-        if isinstance(outcome, str) or not outcome.one_call:
-            return outcome if isinstance(outcome, str) else "its first call launches other kernels"
-        alone.append(outcome)
-    return alone
+    return profile_each(task, cases, program, tool, metrics=TRAFFIC)

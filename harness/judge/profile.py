@@ -17,7 +17,6 @@ import math
 import socket
 import time
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -113,12 +112,6 @@ def profile(
     return Profile(spec=case.spec, kernels=kernels if whole else launches, one_call=known and whole)
 
 
-class Untold(str):
-    """Why the launches of several calls cannot be told apart, although all calls were made."""
-
-    __slots__ = ()
-
-
 def profile_each(
     task: Task,
     cases: Sequence[Case],
@@ -126,30 +119,21 @@ def profile_each(
     tool: Path,
     *,
     metrics: Iterable[str] = METRICS,
-    turn: AbstractContextManager[object] | None = None,
 ) -> list[Profile] | str:
     """Profile the kernels of one call of each case in one run of the tool; or say why not.
 
     The tool starts to look when the runner says so (``cuProfilerStart``), after the call that warms
     up: kernels tune themselves as they would without it. Each call ends with a kernel of the
-    runner's. An :class:`Untold` reason is no fault of the calls: :func:`profile`, which takes the
-    same ``metrics``, may tell of each. ``turn`` is entered whenever the device is used, twice, so
-    that several programs can be loaded side by side.
+    runner's. ``metrics`` are as for :func:`profile`.
 
     Raises:
         MachineError: the device has no room.
     """
-    turn = nullcontext() if turn is None else turn
     most = (MAX_LAUNCHES + 1) * len(cases)
     watched = _under(program, tool, metrics, most, *_WHEN_TOLD)
     with _session(task, watched) as session:
-        with turn:  # making a context writes to the device's memory
-            fault = _start(session)
-        fault = fault or _load(session)
-        if fault is None:
-            with turn:
-                faults = (_call(session, task, case, told=True) for case in cases)
-                fault = next(filter(None, faults), None)
+        faults = (_call(session, task, case, told=True) for case in cases)
+        fault = _load(session) or next(filter(None, faults), None)
         if fault is None:
             _let_go(session)
         output = session.output()
@@ -159,7 +143,7 @@ def profile_each(
     calls = calls_of(launches)
     if len(calls) != len(cases) or output.endswith(_CUT):
         said = f"{len(launches)} launches, in {len(calls)} calls that ended, of {len(cases)}"
-        return Untold(f"{TOOL} told of {said}")
+        return f"{TOOL} told of {said}"
     if not all(calls):
         return "a call launches no kernel"
     pairs = zip(cases, calls, strict=True)
@@ -179,16 +163,12 @@ def _session(task: Task, program: RunnerProgram) -> Session:
     return Session(program, task.device, limits)
 
 
-def _start(session: Session) -> Fault | None:
+def _load(session: Session) -> Fault | None:
     try:
         session.start()
     except MachineError as error:  # it is the tool that starts the runner
         return Fault(Verdict.INTERNAL_ERROR, str(error))
-    return None
-
-
-def _load(session: Session) -> Fault | None:
-    return _start(session) or session.load()
+    return session.load()
 
 
 def _call(session: Session, task: Task, case: Case, *, told: bool = False) -> Fault | None:
@@ -215,9 +195,8 @@ def _launches(output: str, fault: Fault | None, most: int) -> tuple[KernelProfil
         return _FORBIDDEN
     if fault is not None:
         return f"under {TOOL} it failed: {fault.message}"
-    return read_launches(output, most) or Untold(
-        f"{TOOL} told of no kernel; it printed\n{output[-2000:].strip() or 'nothing'}"
-    )
+    printed = output[-2000:].strip() or "nothing"
+    return read_launches(output, most) or f"{TOOL} told of no kernel; it printed\n{printed}"
 
 
 def _let_go(session: Session) -> None:

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,8 +24,7 @@ from benchmarks.fusion.profiles import Ceilings, Seen, ceilings_of, kept, profil
 from benchmarks.fusion.rows import fused_seconds, launches, mean, row, table, total, unfused_seconds
 from benchmarks.fusion.ways import FUSED, HAND, LIBRARY, UNFUSED, WAYS, Way, ways
 from harness.commands.exchange import write_export
-from harness.judge.profile import Untold
-from harness.problem.case import Case
+from harness.errors import MachineError
 from harness.records.profile import KernelProfile, Profile
 from harness.records.refs import DeviceRef, SolutionRef
 from harness.records.result import Result
@@ -344,43 +342,41 @@ class TestOnTheCard:
 
     @pytest.fixture
     def launched(self, three: list[Way], monkeypatch: pytest.MonkeyPatch) -> Any:
-        def launched(each: Any, one: Any, seconds: float = 60.0) -> Any:
-            monkeypatch.setattr("harness.session.programs.timed_program", lambda built: built)
-            monkeypatch.setattr("harness.judge.profile.profile_each", lambda *_, **__: each)
-            monkeypatch.setattr(
-                "harness.judge.profile.profile", lambda _, case, *__, **___: one(case)
-            )
-            grader: Any = SimpleNamespace(build=lambda *_, **__: object())
+        def launched(told: Any, built: Any, seconds: float = 60.0) -> Any:
+            monkeypatch.setattr("harness.judge.profile.profile_each", lambda *_, **__: told)
             other: Any = None
             until = time.monotonic() + seconds
-            return profiles._launches(
-                grader, other, three[2], other, Path("ncu"), threading.Lock(), until
-            )
+            return profiles._launches(other, three[2], other, built, Path("ncu"), until)
 
         return launched
 
     def test_one_run_tells_of_all_shapes(self, launched: Any) -> None:
-        assert launched([1, 2, 3], None) == [1, 2, 3]
-        assert launched("it failed", None) == "it failed"
+        assert launched([1, 2, 3], object()) == [1, 2, 3]
+        assert launched("it failed", object()) == "it failed"
 
-    def test_else_each_shape_has_a_run(self, launched: Any, three: list[Way]) -> None:
-        def one(case: Case) -> Profile:
-            return Profile(spec=case.spec, kernels=UNFUSED_CALL, one_call=True)
-
-        found = launched(Untold("no marks"), one)
-        assert [p.spec for p in found] == [
-            case.spec for case in three[2].problem.timed_cases(emulated=False)
-        ]
-
-    def test_of_two_calls_nothing_is_taken(self, launched: Any) -> None:
-        def two(case: Case) -> Profile:
-            return Profile(spec=case.spec, kernels=UNFUSED_CALL, one_call=False)
-
-        assert launched(Untold("no marks"), two) == "its first call launches other kernels"
-        assert launched(Untold("no marks"), lambda _: "no counters") == "no counters"
+    def test_what_is_not_built_is_not_run(self, launched: Any) -> None:
+        assert launched([1], "nvcc said no") == "nvcc said no"
 
     def test_no_way_is_begun_when_time_is_up(self, launched: Any) -> None:
-        assert launched([1], None, seconds=-1.0) == "no time was left for it"
+        assert launched([1], object(), seconds=-1.0) == "no time was left for it"
+
+    def test_why_a_way_is_not_built(
+        self, three: list[Way], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("harness.session.programs.timed_program", lambda built: (built,))
+
+        def building(answer: object) -> Any:
+            def build(*_: object, **__: object) -> object:
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
+
+            return SimpleNamespace(build=build)
+
+        assert profiles._built(building("made"), three[2]) == ("made",)
+        assert profiles._built(building(MachineError("no room")), three[2]) == "no room"
+        missing = replace(three[2], file=None)
+        assert profiles._built(building("made"), missing) == "no such sample"
 
 
 class TestPage:

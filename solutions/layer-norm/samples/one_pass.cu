@@ -19,8 +19,7 @@ constexpr int THREADS = 512;  // unless it then takes more threads than these:
 constexpr int MOST = 8;       // up to so many vectors
 constexpr int ROWS = 8;       // of a block, where a row has one warp
 
-constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector,
-constexpr int ALIGN = 32 / sizeof(VAR);  // and of a sector, the least that memory reads or writes
+constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector
 
 __device__ float2 widen(float2 pair) { return pair; }
 __device__ float2 widen(__half2 pair) { return __half22float2(pair); }
@@ -59,15 +58,32 @@ __device__ float squares_of(uint4 bits, float mean) {
     return sum;
 }
 
-// A column's address need not be a multiple of 16 bytes where that of its element in x is: loads
-// are as wide as they may be.
-template <class Unit>
-__device__ Vector weights(const VAR* from) {
-    alignas(16) Unit bits[16 / sizeof(Unit)];
-    for (int u = 0; u < int(16 / sizeof(Unit)); ++u) {
-        bits[u] = __ldg(reinterpret_cast<const Unit*>(from) + u);
+// A vector of gamma or beta from column `at` on: x's vectors are aligned, these need not be. So two
+// are read, which neighbours find in the cache, and what they have is moved along by whole words,
+// then by half a word.
+__device__ Vector weights(const VAR* all, int at, int n) {
+    const int first = at / WIDE, bytes = at % WIDE * int(sizeof(VAR));
+    const uint4 low = __ldg(reinterpret_cast<const uint4*>(all) + first);
+    if (bytes == 0) return unpack(low);
+    alignas(16) VAR last[WIDE] = {};
+    uint4 high;
+    if ((first + 2) * WIDE <= n) {
+        high = __ldg(reinterpret_cast<const uint4*>(all) + first + 1);
+    } else {  // the end of all
+        for (int i = 0; i < WIDE; ++i) {
+            if ((first + 1) * WIDE + i < n) last[i] = all[(first + 1) * WIDE + i];
+        }
+        high = reinterpret_cast<const uint4&>(last);
     }
-    return reinterpret_cast<const Vector&>(bits);
+    unsigned w[] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+#pragma unroll
+    for (int step = 2; step > 0; --step) {
+#pragma unroll
+        for (int i = 0; i + step < 8; ++i) w[i] = bytes / 4 & step ? w[i + step] : w[i];
+    }
+    const unsigned bits = bytes % 4 * 8;
+    return unpack({__funnelshift_r(w[0], w[1], bits), __funnelshift_r(w[1], w[2], bits),
+                   __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], w[4], bits)});
 }
 
 // The sum of what the row's threads have, for all of them.
@@ -91,10 +107,10 @@ layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, f
     if (row >= m) return;  // all threads of a warp
     x += row * n;
     y += row * n;
-    // Vectors begin at a sector. The few elements before the first and after the last are loose:
-    // each has a thread of its own.
+    // Vectors begin at a multiple of 16 bytes. The few elements before the first and after the last
+    // are loose: each has a thread of its own.
     const int thread = threadIdx.x, threads = blockDim.x;
-    const int head = min(n, int(-row * n % ALIGN)), whole = (n - head) / WIDE;
+    const int head = min(n, int(-row * n % WIDE)), whole = (n - head) / WIDE;
     const int loose_at = thread < head ? thread : thread + whole * WIDE;
     const uint4* from = reinterpret_cast<const uint4*>(x + head);
     uint4* to = reinterpret_cast<uint4*>(y + head);
@@ -135,10 +151,10 @@ layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, f
         y[loose_at] = static_cast<VAR>((loose - mu) * r * static_cast<float>(gamma[loose_at]) +
                                        static_cast<float>(beta[loose_at]));
     }
-    const auto write = [&](uint4 bits, int i, auto unit) {
+    const auto write = [&](uint4 bits, int i) {
         Vector v = unpack(bits);
-        const Vector g = weights<decltype(unit)>(gamma + head + i * WIDE);
-        const Vector b = weights<decltype(unit)>(beta + head + i * WIDE);
+        const Vector g = weights(gamma, head + i * WIDE, n);
+        const Vector b = weights(beta, head + i * WIDE, n);
         for (int p = 0; p < WIDE / 2; ++p) {
             const float2 at = widen(v.of[p]), scale = widen(g.of[p]), shift = widen(b.of[p]);
             narrow({fmaf(fmaf(at.x, r, -mu * r), scale.x, shift.x),
@@ -146,20 +162,13 @@ layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, f
         }
         __stcs(to + i, pack(v));
     };
-    const auto write_all = [&](auto unit) {
 #pragma unroll
-        for (int k = 0; k < VECTORS; ++k) {
-            forget(v[k]);
-            if (thread + k * threads < whole) write(v[k], thread + k * threads, unit);
-        }
+    for (int k = 0; k < VECTORS; ++k) {
+        forget(v[k]);
+        if (thread + k * threads < whole) write(v[k], thread + k * threads);
+    }
 #pragma unroll 1
-        for (int i = rest; i < whole; i += threads) write(from[i], i, unit);
-    };
-    const int shift = head * sizeof(VAR);
-    if (shift % 16 == 0) write_all(uint4());
-    else if (shift % 8 == 0) write_all(uint2());
-    else if (shift % 4 == 0) write_all(0u);
-    else write_all(VAR());
+    for (int i = rest; i < whole; i += threads) write(from[i], i);
 }
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }

@@ -16,14 +16,13 @@
 
 #include <cmath>
 
-constexpr int EACH = 4;       // vectors of a thread, where a row has more than one warp,
+constexpr int EACH = 3;       // vectors of a thread, where a row has more than one warp,
 constexpr int THREADS = 512;  // unless it then takes more threads than these:
 constexpr int MOST = 8;       // up to so many vectors
 constexpr int ROWS = 8;       // of a block, where a row has one warp
 constexpr size_t SHARED = 200 << 10;  // bytes, for what registers do not hold
 
-constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector,
-constexpr int ALIGN = 32 / sizeof(VAR);  // and of a sector, the least that memory reads or writes
+constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector
 
 __device__ float2 widen(float2 pair) { return pair; }
 __device__ float2 widen(__half2 pair) { return __half22float2(pair); }
@@ -88,10 +87,10 @@ softmax(const VAR* x, VAR* y, size_t m, int n, bool in_shared) {
     if (row >= m) return;  // all threads of a warp
     x += row * n;
     y += row * n;
-    // Vectors begin at a sector. The few elements before the first and after the last are loose:
-    // each has a thread of its own.
+    // Vectors begin at a multiple of 16 bytes. The few elements before the first and after the last
+    // are loose: each has a thread of its own.
     const int thread = threadIdx.x, threads = blockDim.x;
-    const int head = min(n, int(-row * n % ALIGN)), whole = (n - head) / WIDE;
+    const int head = min(n, int(-row * n % WIDE)), whole = (n - head) / WIDE;
     const int loose_at = thread < head ? thread : thread + whole * WIDE;
     const uint4* from = reinterpret_cast<const uint4*>(x + head);
     uint4* to = reinterpret_cast<uint4*>(y + head);
@@ -100,7 +99,7 @@ softmax(const VAR* x, VAR* y, size_t m, int n, bool in_shared) {
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         const int i = thread + k * threads;
-        if (i < whole) v[k] = __ldcs(from + i);  // "cs": evict first, as nobody reads it again
+        if (i < whole) v[k] = from[i];
     }
     float loose = loose_at < n ? static_cast<float>(x[loose_at]) : -INFINITY;
 
@@ -146,12 +145,12 @@ softmax(const VAR* x, VAR* y, size_t m, int n, bool in_shared) {
             const float2 power = widen(pair);
             narrow({power.x * share, power.y * share}, pair);
         }
-        if (thread + k * threads < whole) __stcs(to + thread + k * threads, pack(result));
+        if (thread + k * threads < whole) to[thread + k * threads] = pack(result);
     }
     for (int i = rest; i < whole; i += threads) {
         uint4 copy = again[i];
         exponentials(copy, largest, share);
-        __stcs(to + i, copy);
+        to[i] = copy;
     }
     if (loose_at < n) y[loose_at] = static_cast<VAR>(loose * share);
 }
