@@ -140,6 +140,8 @@ class Foreign:
 
     def claims(self, *, emulated: bool) -> tuple[str, ...]:
         """What the format leaves weaker than a package does."""
+        from harness.formats.processes import PROBLEMS
+
         if self.unfit(emulated=emulated):
             return ()
         told = self._described(small=emulated)
@@ -148,7 +150,9 @@ class Foreign:
         tolerance = "tolerance: measured" if self.measured else told.tolerance
         timed = sum(each.timed for each in told.cases.values())
         few = (f"times: {MOST_TIMED} of {timed} shapes",) if timed > MOST_TIMED else ()
-        return (*known, *few, *weak, tolerance)
+        shown = PROBLEMS.found_claims(self.source, small=emulated)
+        shown = tuple(each for each in shown if each not in told.claims and not self.measured)
+        return (*known, *shown, *few, *weak, tolerance)
 
     @property
     def dtypes(self) -> tuple[str, ...]:

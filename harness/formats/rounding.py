@@ -6,6 +6,13 @@ Both the judge and the problem's process use it.
 import torch
 from torch import Tensor
 
+ROUGHER = "reference: off by about its own tolerance, or more"
+"""The claim where answers may be off by what the reference itself is, beside the tolerance."""
+ROUGH = 0.02
+"""Answers that are off by more, as root mean squares, are others: no rounding does that."""
+ROOM = 1.5
+"""How much more the largest error of many may be with other inputs, or in another order."""
+
 _CHUNK = 1 << 22
 """Elements at a time: temporaries take a few times 32 MiB."""
 
