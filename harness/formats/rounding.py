@@ -55,10 +55,8 @@ def _more(right: Tensor, off: Tensor, dtype: torch.dtype, *, rounded: bool) -> T
     else:
         # Rounding keeps order: what is between the ends rounds to what is between theirs.
         down, up = ((right + by).to(dtype).to(torch.float64) for by in (-off, off))
-        known = down.isfinite() & up.isfinite()
-        error = torch.maximum((down - right).abs(), (up - right).abs()).where(known, 0)
-    more = (error - off).clamp_(min=0)
-    return more.where(more.isfinite(), 0)
+        error = torch.maximum(down.sub_(right).abs_(), up.sub_(right).abs_())
+    return error.sub_(off).clamp_(min=0).nan_to_num_(0.0, 0.0, 0.0)
 
 
 def _step(numbers: Tensor, dtype: torch.dtype) -> Tensor:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldTensor
-from harness.formats.process.modes import Uncompiled, tensors_in
+from harness.formats.process.modes import Uncompiled, deterministic, tensors_in
 from harness.formats.rounding import ROOM, ROUGH, root_mean_square, with_rounding
 from harness.problem.dtypes import NARROW
 
@@ -111,11 +111,8 @@ def reseeded(seed: int) -> Iterator[None]:
 @contextmanager
 def set_memory() -> Iterator[None]:
     """Memory that nobody sets holds NaN and large numbers: what is 0 is meant to be."""
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    try:
+    with deterministic():
         yield
-    finally:
-        torch.use_deterministic_algorithms(False)
 
 
 def load_tree(tree: ast.Module, path: Path, name: str) -> ModuleType:
