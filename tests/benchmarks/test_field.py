@@ -54,3 +54,37 @@ def test_parts_are_all_there_is_and_nothing_twice(tmp_path: Path) -> None:
     assert len(slugs) == 7
     with pytest.raises(SystemExit, match="there is no such part"):
         ordered(found, "4/3")
+
+
+def test_several_at_a_time_go_on_with_what_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchmarks.field import field
+
+    text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
+    for number in range(3):
+        written(tmp_path, f"level1/{number + 1}_a.py", text)
+    first = field([tmp_path], device="cpu", timed=False, seconds=600.0, part="1/3")
+    (row,) = first["graded"]
+    assert row["verdict"] == "ACCEPTED" and row["hash"]
+    assert {"describe", "check"} <= set(row["phases"])
+
+    lost = {**row, "slug": "kernelbench-level1-lost", "hash": "1", "verdict": "MEMORY_LIMIT"}
+    known = tmp_path / "known.json"
+    known.write_text(json.dumps({"graded": [{**row, "message": "known"}, lost]}))
+    both = field(
+        [tmp_path], device="cpu", timed=False, seconds=600.0, part="1/1", known=[known], jobs=2
+    )
+    assert sorted(row["slug"] for row in both["graded"]) == [
+        f"kernelbench-level1-{number}-a" for number in (1, 2, 3)
+    ]
+    assert [row["message"] for row in both["graded"]].count("known") == 1
+    assert all(row["verdict"] == "ACCEPTED" for row in both["graded"])
+    assert "2 of 2 in" in (said := capsys.readouterr().out) and "1 known before" in said
+
+
+def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
+    from benchmarks.field import field
+
+    with pytest.raises(SystemExit, match="--timed"):
+        field([tmp_path], device="cpu", timed=True, seconds=1.0, part="1/1", jobs=2)
