@@ -2,9 +2,10 @@
 
 Problems come from checkouts, in an order of their own, so that those which are graded before the
 time is up are a sample of all. `--part 2/4` takes every fourth. `--jobs 4` grades four at a time,
-each in a process of its own on some of the processors, on one card or on each of `--cards all`;
-that takes times of nothing. `--known FILE` goes on with an earlier run's `--json`. `--memory 24`
-holds the rest of a larger card's memory, so that all of them together have 24 GiB.
+each in a process of its own with its share of the processors, on one card or on each of
+`--cards all`; problems that take much of a card's memory take turns, and no times are taken.
+`--known FILE` goes on with an earlier run's `--json`. `--memory 24` holds the rest of a larger
+card's memory, so that all of them together have 24 GiB.
 """
 
 import json
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from dataclasses import field as having
 from pathlib import Path
@@ -43,6 +45,8 @@ _ORDER = 7
 """Seed of the order of problems."""
 _GRACE_S = 60.0
 """What a problem that is being graded when the time is up may still take, of several at a time."""
+_SHARE = 0.5
+"""Of a card's memory for each of several at a time: what takes more of that waits for its turn."""
 _AGAIN = ("MEMORY_LIMIT", "MachineError")
 """Verdicts of the company, not of the problem: such problems are graded again."""
 
@@ -108,10 +112,10 @@ def field(
     places: list[Mapping[str, str]] = [{}]
     if cards:
         places = [opened_as(card)[1] for card in choose_cards(cards, visible_cards())]
-    if jobs * len(places) > 1 or cards:
+    if jobs > 1 or cards:
         if timed or memory is not None:
             raise SystemExit("--timed and --memory are for one process, without --cards and --jobs")
-        graded_ = side_by_side(mine, device, [*places] * jobs, seconds)
+        graded_ = side_by_side(mine, device, places, jobs, seconds)
     else:
         graded_ = one_by_one(mine, device, seconds, memory=memory, timed=timed)
     new = 0
@@ -138,8 +142,28 @@ def _key(source: Source) -> tuple[str, str]:
     return source.hash, source.slug
 
 
+class Turn:
+    """Of those who share a card, one at a time grades what takes much of its memory."""
+
+    def __init__(self, lock: AbstractContextManager[object], jobs: int) -> None:
+        self._lock = lock
+        self._jobs = jobs
+
+    def of(self, problem: Foreign) -> AbstractContextManager[object]:
+        """To be entered while a problem is graded on a card; it has been described."""
+        whole = torch.cuda.get_device_properties(0).total_memory
+        large = max(problem.footprints(emulated=False)) > whole * _SHARE / self._jobs
+        return self._lock if large else nullcontext()
+
+
 def one_by_one(
-    mine: Iterable[Source], device: str, seconds: float, *, memory: float | None, timed: bool
+    mine: Iterable[Source],
+    device: str,
+    seconds: float,
+    *,
+    memory: float | None = None,
+    timed: bool = False,
+    turn: Turn | None = None,
 ) -> Iterator[Graded]:
     """Grade until the time is up, in this process."""
     started, opened, phases = time.monotonic(), open_device(device), Phases()
@@ -149,14 +173,20 @@ def one_by_one(
             if time.monotonic() - started > seconds:
                 break
             own = Path(folder) / str(number)
-            yield graded(grader, source, own, phases, emulated=opened.emulated, timed=timed)
+            yield graded(
+                grader, source, own, phases, emulated=opened.emulated, timed=timed, turn=turn
+            )
     del rest
 
 
 def side_by_side(
-    mine: Sequence[Source], device: str, places: Sequence[Mapping[str, str]], seconds: float
+    mine: Sequence[Source],
+    device: str,
+    places: Sequence[Mapping[str, str]],
+    jobs: int,
+    seconds: float,
 ) -> Iterator[Graded]:
-    """Grade until the time is up, in a process for each of ``places``, environments of theirs.
+    """Grade until the time is up, in so many processes for each of ``places``, their environments.
 
     Each takes the next problem when it has done one, and has its share of the processors.
     """
@@ -164,13 +194,16 @@ def side_by_side(
     spawn = multiprocessing.get_context("spawn")
     todo: Any = spawn.Queue()
     done: Any = spawn.Queue()
-    for source in (*mine, *[None] * len(places)):
+    count = len(places) * jobs
+    for source in (*mine, *[None] * count):
         todo.put(source)
     processors = sorted(os.sched_getaffinity(0))
+    turns = [Turn(spawn.Lock(), jobs) for _ in places]
     workers = []
-    for number, place in enumerate(places):
-        share = processors[number :: len(places)] or processors
-        given = (device, dict(place), share, until, todo, done)
+    for number in range(count):
+        place, turn = places[number % len(places)], turns[number % len(places)]
+        share = processors[number::count] or processors
+        given = (device, dict(place), share, until, todo, done, turn)
         workers.append(spawn.Process(target=_work, args=given))
         workers[-1].start()
     try:
@@ -189,14 +222,20 @@ def side_by_side(
 
 
 def _work(
-    device: str, place: Mapping[str, str], share: Sequence[int], until: float, todo: Any, done: Any
+    device: str,
+    place: Mapping[str, str],
+    share: Sequence[int],
+    until: float,
+    todo: Any,
+    done: Any,
+    turn: Turn,
 ) -> None:
     """A process of its own: grade what is next until nothing is, or the time is up."""
     os.environ.update(place)
     os.sched_setaffinity(0, share)
     torch.set_num_threads(len(share))
     sources = iter(todo.get, None)
-    for row in one_by_one(sources, device, until - time.time(), memory=None, timed=False):
+    for row in one_by_one(sources, device, until - time.time(), turn=turn):
         done.put(row)
 
 
@@ -221,7 +260,14 @@ def ordered(found: Sequence[Source], part: str) -> list[Source]:
 
 
 def graded(
-    grader: Grader, source: Source, folder: Path, phases: Phases, *, emulated: bool, timed: bool
+    grader: Grader,
+    source: Source,
+    folder: Path,
+    phases: Phases,
+    *,
+    emulated: bool,
+    timed: bool,
+    turn: Turn | None = None,
 ) -> Graded:
     """Grade a problem's reference; its file is written to ``folder``."""
     started = time.monotonic()
@@ -232,16 +278,18 @@ def graded(
         if message := problem.unfit(emulated=emulated):
             verdict = Verdict.NOT_EXECUTABLE_HERE
         else:
-            phases.phase("claims")
-            problem.claims(emulated=emulated)
             folder.mkdir()
             file = folder / "reference.py"
             file.write_bytes(program(problem))
             solution = read_solution(file, problem=problem.slug, author="reference")
-            result = grader.grade(
-                Job(path=str(file), solution=solution, problem=problem),
-                Options(timing=timed, quick=True, shrink_s=0.0),
-            )
+            phases.phase("wait for a turn")
+            with turn.of(problem) if turn and not emulated else nullcontext():
+                phases.phase("claims")
+                problem.claims(emulated=emulated)
+                result = grader.grade(
+                    Job(path=str(file), solution=solution, problem=problem),
+                    Options(timing=timed, quick=True, shrink_s=0.0),
+                )
             verdict, message, claims = result.verdict, result.message, tuple(result.claims)
     except JudgeError as error:
         verdict, message = type(error).__name__, str(error)

@@ -1,7 +1,10 @@
 """References as submissions to their own problems."""
 
 import json
+import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from formats import gpumode_problems, kernelbench_problems, leetgpu_problems, tensara_problems
@@ -81,6 +84,21 @@ def test_several_at_a_time_go_on_with_what_is_known(
     assert [row["message"] for row in both["graded"]].count("known") == 1
     assert all(row["verdict"] == "ACCEPTED" for row in both["graded"])
     assert "2 of 2 in" in (said := capsys.readouterr().out) and "1 known before" in said
+
+
+@pytest.mark.parametrize(("jobs", "waits"), [(1, False), (2, False), (4, True)])
+def test_what_takes_much_of_a_cards_memory_takes_turns(
+    jobs: int, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from benchmarks.field import Turn
+
+    card = SimpleNamespace(total_memory=100)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
+    problem: Any = SimpleNamespace(footprints=lambda *, emulated: [1, 20])
+    lock = threading.Lock()
+    assert (Turn(lock, jobs).of(problem) is lock) == waits
 
 
 def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
