@@ -133,9 +133,12 @@ def field(
 
 
 def earlier(files: Sequence[Path]) -> dict[tuple[str, str], Graded]:
-    """What earlier runs have graded, but for what was no matter of the problem."""
+    """What earlier runs have graded, but for what was no matter of the problem.
+
+    Nor what does not say of which files it is, as in runs of before `--known`.
+    """
     rows = (Graded(**row) for file in files for row in json.loads(file.read_bytes())["graded"])
-    return {(row.hash, row.slug): row for row in rows if row.verdict not in _AGAIN}
+    return {(row.hash, row.slug): row for row in rows if row.hash and row.verdict not in _AGAIN}
 
 
 def _key(source: Source) -> tuple[str, str]:

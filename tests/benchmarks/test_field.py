@@ -70,11 +70,12 @@ def test_several_at_a_time_go_on_with_what_is_known(
     first = field([tmp_path], device="cpu", timed=False, seconds=600.0, part="1/3")
     (row,) = first["graded"]
     assert row["verdict"] == "ACCEPTED" and row["hash"]
-    assert {"describe", "check"} <= set(row["phases"])
+    assert row["phases"]["check"] > 0
 
     lost = {**row, "slug": "kernelbench-level1-lost", "hash": "1", "verdict": "MEMORY_LIMIT"}
     known = tmp_path / "known.json"
-    known.write_text(json.dumps({"graded": [{**row, "message": "known"}, lost]}))
+    old = {**row, "hash": ""}
+    known.write_text(json.dumps({"graded": [{**row, "message": "known"}, lost, old]}))
     both = field(
         [tmp_path], device="cpu", timed=False, seconds=600.0, part="1/1", known=[known], jobs=2
     )
