@@ -185,8 +185,13 @@ def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
 
 
 def _near(one: Tensor, exact: Tensor, rtol: float, atol: float) -> bool:
-    bounds = with_rounding(exact, exact.abs().mul_(rtol).add_(atol), one.dtype)
-    known = one.to(exact.dtype)
+    if not one.numel():
+        return True
+    known, bounds = one.to(exact.dtype), exact.abs().mul_(rtol).add_(atol)
+    # Nearly always all are near without a rounding, which takes many passes to allow for.
+    if bool(((known - exact).abs() <= bounds).all() & (bounds.amax() < torch.inf)):
+        return True
+    with_rounding(exact, bounds, one.dtype)
     near = (known == exact) | (known.isnan() & exact.isnan())
     near |= exact.isfinite() & ((known - exact).abs() <= bounds)
     return bool(near.all())
