@@ -371,6 +371,11 @@ def main() -> None:
     others.add_argument("--timed", action="store_true", help="take times, too")
     others.add_argument("--seconds", type=float, default=600.0)
     others.add_argument("--part", default="1/1", metavar="N/M")
+    others.add_argument(
+        "--known", type=Path, action="append", default=[], metavar="FILE", help="an earlier --json"
+    )
+    others.add_argument("--cards", default="", metavar="all|N,N", help="the first without")
+    others.add_argument("--jobs", type=int, default=1, metavar="N", help="at a time on each card")
     others.add_argument("--memory", type=float, metavar="GIB", help="of the card, the rest is held")
     fused = commands.add_parser("fusion", help="what fusion gains, predicted and measured")
     fused.add_argument("problems", metavar="PROBLEM", nargs="*", help="all without")
@@ -430,6 +435,9 @@ def main() -> None:
                 seconds=chosen.seconds,
                 part=chosen.part,
                 memory=chosen.memory,
+                known=chosen.known,
+                cards=chosen.cards,
+                jobs=chosen.jobs,
             )
         case "fusion":
             from benchmarks.fusion.collect import fusion

@@ -1,24 +1,34 @@
 """The references of other people's problems, graded as submissions to them: all must be right.
 
 Problems come from checkouts, in an order of their own, so that those which are graded before the
-time is up are a sample of all. `--part 2/4` takes every fourth, for several processes side by side.
-`--memory 24` holds the rest of a larger card's memory, so that all of them together have 24 GiB.
+time is up are a sample of all. `--part 2/4` takes every fourth. `--jobs 4` grades four at a time,
+each in a process of its own with its share of the processors, on one card or on each of
+`--cards all`; problems that take much of a card's memory take turns, and no times are taken.
+`--known FILE` goes on with an earlier run's `--json`. `--memory 24` holds the rest of a larger
+card's memory, so that all of them together have 24 GiB.
 """
 
+import json
+import multiprocessing
+import os
+import queue
 import random
 import statistics
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
+from dataclasses import field as having
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from harness.device.base import Device
+from harness.device.cards import choose_cards, opened_as, visible_cards
 from harness.device.choose import open_device
 from harness.errors import JudgeError
 from harness.formats.base import Source
@@ -28,11 +38,17 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.terms import Direction
-from harness.progress.progress import NoProgress
+from harness.progress.progress import Progress
 from harness.records.result import Verdict
 
 _ORDER = 7
 """Seed of the order of problems."""
+_GRACE_S = 60.0
+"""What a problem that is being graded when the time is up may still take, of several at a time."""
+_SHARE = 0.5
+"""Of a card's memory for each of several at a time: what takes more of that waits for its turn."""
+_AGAIN = ("MEMORY_LIMIT", "MachineError")
+"""Verdicts of the company, not of the problem: such problems are graded again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +63,33 @@ class Graded:
     message: str
     claims: tuple[str, ...]
     seconds: float
+    hash: str = ""
+    """Of the problem's files, of which two checkouts have different ones."""
+    phases: Mapping[str, float] = having(default_factory=dict)
+    """Seconds of each part of the grade."""
+
+
+class Phases(Progress):
+    """How long each phase took."""
+
+    def __init__(self) -> None:
+        self._seconds = defaultdict[str, float](float)
+        self._now: tuple[str, float] | None = None
+
+    def phase(self, name: str, total: int | None = None) -> None:  # noqa: ARG002
+        """Another phase begins."""
+        self._turn_to(name)
+
+    def taken(self) -> dict[str, float]:
+        """Seconds by phase, of one grade that has ended."""
+        self._turn_to("")
+        self._now, found, self._seconds = None, self._seconds, defaultdict(float)
+        return {name: round(seconds, 2) for name, seconds in found.items() if seconds >= 0.005}
+
+    def _turn_to(self, name: str) -> None:
+        if self._now is not None:
+            self._seconds[self._now[0]] += time.monotonic() - self._now[1]
+        self._now = name, time.monotonic()
 
 
 def field(
@@ -57,25 +100,146 @@ def field(
     seconds: float,
     part: str,
     memory: float | None = None,
+    known: Sequence[Path] = (),
+    cards: str = "",
+    jobs: int = 1,
 ) -> dict[str, Any]:
     """Grade the references of the problems at ``paths``, and print what became of them."""
     found = [source for path in paths for source in problems_in(path)]
-    mine = ordered(found, part)
-    started, rows, opened = time.monotonic(), list[Graded](), open_device(device)
+    before = earlier(known)
+    mine = [source for source in ordered(found, part) if _key(source) not in before]
+    started = time.monotonic()
+    places: list[Mapping[str, str]] = [{}]
+    if cards:
+        places = [opened_as(card)[1] for card in choose_cards(cards, visible_cards())]
+    if jobs > 1 or cards:
+        if timed or memory is not None:
+            raise SystemExit("--timed and --memory are for one process, without --cards and --jobs")
+        graded_ = side_by_side(mine, device, places, jobs, seconds)
+    else:
+        graded_ = one_by_one(mine, device, seconds, memory=memory, timed=timed)
+    new = 0
+    for row in graded_:
+        before[row.hash, row.slug] = row
+        new += 1
+        _say(row)
+    rows = list(before.values())
+    for line in table(rows):
+        print(line)
+    known_ = f", {len(rows) - new} known before" if known else ""
+    print(f"{new} of {len(mine)} in {time.monotonic() - started:.0f} s{known_}")
+    told = [asdict(row) for row in rows]
+    return {"found": len(found), "part": part, "memory_gib": memory, "graded": told}
+
+
+def earlier(files: Sequence[Path]) -> dict[tuple[str, str], Graded]:
+    """What earlier runs have graded, but for what was no matter of the problem.
+
+    Nor what does not say of which files it is, as in runs of before `--known`.
+    """
+    rows = (Graded(**row) for file in files for row in json.loads(file.read_bytes())["graded"])
+    return {(row.hash, row.slug): row for row in rows if row.hash and row.verdict not in _AGAIN}
+
+
+def _key(source: Source) -> tuple[str, str]:
+    return source.hash, source.slug
+
+
+class Turn:
+    """Of those who share a card, one at a time grades what takes much of its memory."""
+
+    def __init__(self, lock: AbstractContextManager[object], jobs: int) -> None:
+        self._lock = lock
+        self._jobs = jobs
+
+    def of(self, problem: Foreign) -> AbstractContextManager[object]:
+        """To be entered while a problem is graded on a card; it has been described."""
+        whole = torch.cuda.get_device_properties(0).total_memory
+        large = max(problem.footprints(emulated=False)) > whole * _SHARE / self._jobs
+        return self._lock if large else nullcontext()
+
+
+def one_by_one(
+    mine: Iterable[Source],
+    device: str,
+    seconds: float,
+    *,
+    memory: float | None = None,
+    timed: bool = False,
+    turn: Turn | None = None,
+) -> Iterator[Graded]:
+    """Grade until the time is up, in this process."""
+    started, opened, phases = time.monotonic(), open_device(device), Phases()
     rest = None if memory is None else _held(opened, memory)
-    with tempfile.TemporaryDirectory() as folder, Grader(opened, NoProgress()) as grader:
+    with tempfile.TemporaryDirectory() as folder, Grader(opened, phases) as grader:
         for number, source in enumerate(mine):
             if time.monotonic() - started > seconds:
                 break
             own = Path(folder) / str(number)
-            rows.append(graded(grader, source, own, emulated=opened.emulated, timed=timed))
-            _say(rows[-1])
+            yield graded(
+                grader, source, own, phases, emulated=opened.emulated, timed=timed, turn=turn
+            )
     del rest
-    for line in table(rows):
-        print(line)
-    print(f"{len(rows)} of {len(mine)} in {time.monotonic() - started:.0f} s")
-    graded_ = [asdict(row) for row in rows]
-    return {"found": len(found), "part": part, "memory_gib": memory, "graded": graded_}
+
+
+def side_by_side(
+    mine: Sequence[Source],
+    device: str,
+    places: Sequence[Mapping[str, str]],
+    jobs: int,
+    seconds: float,
+) -> Iterator[Graded]:
+    """Grade until the time is up, in so many processes for each of ``places``, their environments.
+
+    Each takes the next problem when it has done one, and has its share of the processors.
+    """
+    until = time.time() + seconds
+    spawn = multiprocessing.get_context("spawn")
+    todo: Any = spawn.Queue()
+    done: Any = spawn.Queue()
+    count = len(places) * jobs
+    for source in (*mine, *[None] * count):
+        todo.put(source)
+    processors = sorted(os.sched_getaffinity(0))
+    turns = [Turn(spawn.Lock(), jobs) for _ in places]
+    workers = []
+    for number in range(count):
+        place, turn = places[number % len(places)], turns[number % len(places)]
+        share = processors[number::count] or processors
+        given = (device, dict(place), share, until, todo, done, turn)
+        workers.append(spawn.Process(target=_work, args=given))
+        workers[-1].start()
+    try:
+        while time.time() < until + _GRACE_S:
+            alive = any(worker.is_alive() for worker in workers)
+            try:
+                yield done.get(timeout=0.5 if alive else 0.0)
+            except queue.Empty:
+                if not alive:
+                    break
+    finally:
+        todo.cancel_join_thread()  # what nobody takes any more must not keep this process
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+
+
+def _work(
+    device: str,
+    place: Mapping[str, str],
+    share: Sequence[int],
+    until: float,
+    todo: Any,
+    done: Any,
+    turn: Turn,
+) -> None:
+    """A process of its own: grade what is next until nothing is, or the time is up."""
+    os.environ.update(place)
+    os.sched_setaffinity(0, share)
+    torch.set_num_threads(len(share))
+    sources = iter(todo.get, None)
+    for row in one_by_one(sources, device, until - time.time(), turn=turn):
+        done.put(row)
 
 
 def _held(device: Device, gib: float) -> torch.Tensor:
@@ -98,11 +262,21 @@ def ordered(found: Sequence[Source], part: str) -> list[Source]:
     return mixed[int(number) - 1 :: int(count or 1)]
 
 
-def graded(grader: Grader, source: Source, folder: Path, *, emulated: bool, timed: bool) -> Graded:
+def graded(
+    grader: Grader,
+    source: Source,
+    folder: Path,
+    phases: Phases,
+    *,
+    emulated: bool,
+    timed: bool,
+    turn: Turn | None = None,
+) -> Graded:
     """Grade a problem's reference; its file is written to ``folder``."""
     started = time.monotonic()
     verdict, message, claims = "", "", tuple[str, ...]()
     problem = Foreign(source=source)
+    phases.phase("describe")
     try:
         if message := problem.unfit(emulated=emulated):
             verdict = Verdict.NOT_EXECUTABLE_HERE
@@ -111,10 +285,14 @@ def graded(grader: Grader, source: Source, folder: Path, *, emulated: bool, time
             file = folder / "reference.py"
             file.write_bytes(program(problem))
             solution = read_solution(file, problem=problem.slug, author="reference")
-            result = grader.grade(
-                Job(path=str(file), solution=solution, problem=problem),
-                Options(timing=timed, quick=True, shrink_s=0.0),
-            )
+            phases.phase("wait for a turn")
+            with turn.of(problem) if turn and not emulated else nullcontext():
+                phases.phase("claims")
+                problem.claims(emulated=emulated)
+                result = grader.grade(
+                    Job(path=str(file), solution=solution, problem=problem),
+                    Options(timing=timed, quick=True, shrink_s=0.0),
+                )
             verdict, message, claims = result.verdict, result.message, tuple(result.claims)
     except JudgeError as error:
         verdict, message = type(error).__name__, str(error)
@@ -126,6 +304,8 @@ def graded(grader: Grader, source: Source, folder: Path, *, emulated: bool, time
         message=message,
         claims=claims,
         seconds=round(time.monotonic() - started, 1),
+        hash=source.hash,
+        phases=phases.taken(),
     )
 
 
@@ -159,6 +339,12 @@ def table(rows: Sequence[Graded]) -> Iterator[str]:
         spent = [row.seconds for row in some]
         median = statistics.median(spent)
         yield f"{name:24} {len(some):6} {right:6} {median:9.1f} {max(spent):7.1f}"
+    spent_on = Counter[str]()
+    for row in rows:
+        spent_on.update(row.phases)
+    if spent_on:
+        parts = (f"{name} {seconds / len(rows):.2f}" for name, seconds in spent_on.most_common())
+        yield f"s of each on average: {', '.join(parts)}"
     others = Counter(row.verdict for row in rows if row.verdict != "ACCEPTED")
     for verdict, count in others.most_common():
         yield f"{count:4} {verdict}"

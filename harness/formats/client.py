@@ -128,8 +128,9 @@ class ForeignProcess(AuthorProcess):
         weights: int,
         inputs: Mapping[str, Tensor],
         on_card: bool = False,
+        own: bool = False,
     ) -> dict[str, Tensor]:
-        """The right outputs, in float64 and the like."""
+        """The right outputs, in float64 and the like; or the reference's ``own``, as wide."""
         read = case.read
         written = case.compared
         wide = [(f"{_ANSWER}{s.name}", _WIDE[DTYPES[s.dtype].kind], s) for s in written]
@@ -144,6 +145,7 @@ class ForeignProcess(AuthorProcess):
                 replace(each, name=s.name) for s, each in zip(written, answers, strict=True)
             ),
             on_card=on_card,
+            own=own,
         )
         told = {each: inputs[each.name] for each in given}
         found = self._through_memory(

@@ -238,6 +238,8 @@ class EvaluateReference(Message):
     """Where the answers belong, in wide types."""
     on_card: bool = False
     """Whether the memory is the card's."""
+    own: bool = False
+    """Whether they are the reference's own, in its own types, and not as exact as can be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

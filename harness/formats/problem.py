@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -128,18 +128,37 @@ class Foreign:
         try:
             told = PROBLEMS.described(self.source, small=emulated)
             if self.measured:
-                if "reference: float32" in told.claims:
-                    raise Ungradable("its reference does not run in float64, to measure by")
-                if any(each.own for each in told.cases.values()):
-                    raise Ungradable("its own check decides, which has no tolerance to measure")
-                for each in told.cases.values():
-                    PROBLEMS.measured(self.source, each, small=emulated)
+                self._measure(told, told.cases.values(), small=emulated)
         except Ungradable as reason:
             return str(reason)
         return ""
 
+    def unmeasured(self, case: Case) -> str:
+        """Why no tolerance can be measured in a case; empty if it can."""
+        from harness.formats.client import Ungradable
+
+        each, _, small = self.concrete(case)
+        try:
+            self._measure(self._described(small=small), [each], small=small)
+        except Ungradable as reason:
+            return str(reason)
+        return ""
+
+    def _measure(self, told: Description, cases: Collection[FormatCase], *, small: bool) -> None:
+        from harness.formats.client import Ungradable
+        from harness.formats.processes import PROBLEMS
+
+        if "reference: float32" in told.claims:
+            raise Ungradable("its reference does not run in float64, to measure by")
+        if any(each.own for each in cases):
+            raise Ungradable("its own check decides, which has no tolerance to measure")
+        for each in cases:
+            PROBLEMS.measured(self.source, each, small=small)
+
     def claims(self, *, emulated: bool) -> tuple[str, ...]:
         """What the format leaves weaker than a package does."""
+        from harness.formats.processes import PROBLEMS
+
         if self.unfit(emulated=emulated):
             return ()
         told = self._described(small=emulated)
@@ -148,7 +167,9 @@ class Foreign:
         tolerance = "tolerance: measured" if self.measured else told.tolerance
         timed = sum(each.timed for each in told.cases.values())
         few = (f"times: {MOST_TIMED} of {timed} shapes",) if timed > MOST_TIMED else ()
-        return (*known, *few, *weak, tolerance)
+        shown = PROBLEMS.found_claims(self.source, small=emulated)
+        shown = tuple(each for each in shown if each not in told.claims and not self.measured)
+        return (*known, *shown, *few, *weak, tolerance)
 
     @property
     def dtypes(self) -> tuple[str, ...]:
@@ -334,7 +355,8 @@ class Foreign:
         from harness.formats.processes import PROBLEMS
 
         sizes = (False, True) if PROBLEMS.has_card else (True,)
-        small = next((s for s in sizes if not self.unfit(emulated=s)), None)
+        plain = replace(self, measured=False)  # what is measured costs, and changes none of them
+        small = next((s for s in sizes if not plain.unfit(emulated=s)), None)
         return None if small is None else self._described(small=small)
 
     def _described(self, *, small: bool) -> Description:

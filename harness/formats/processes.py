@@ -45,6 +45,7 @@ class Problems:
         self._kept: OrderedDict[tuple[object, ...], dict[str, Tensor]] = OrderedDict()
         self._describing = threading.Lock()
         self._measured: dict[tuple[str, str, bool], Mapping[str, float] | Ungradable] = {}
+        self._found: dict[tuple[str, bool], list[str]] = {}
         self._card: Card | None = None
         self._turns = threading.RLock()
         """Of who uses the card: taken before all other locks."""
@@ -57,6 +58,7 @@ class Problems:
                 self._card = card
                 self.close()
                 self._described.clear()
+                self._found.clear()
                 self._kept.clear()
 
     @property
@@ -129,23 +131,34 @@ class Problems:
         *,
         small: bool,
         weights: int,
+        own: bool = False,
     ) -> Mapping[str, Tensor]:
-        """The right outputs of a call, not to be written to."""
+        """The right outputs of a call, not to be written to; or the reference's ``own``."""
         if self.described(source, small=small).on_card and not case.on_host:
             # Computing it again is quicker than to know the inputs again.
             return self._asked_of(
                 source,
                 lambda one: one.right(
-                    case, small=small, weights=weights, inputs=inputs, on_card=True
+                    case, small=small, weights=weights, inputs=inputs, on_card=True, own=own
                 ),
             )
         here = {name: tensor.cpu().contiguous() for name, tensor in inputs.items()}
-        key = "right", source.hash, case.key, small, weights, _digest(here)
+        key = "right", own, source.hash, case.key, small, weights, _digest(here)
         return self._remembered(
             source,
             key,
-            lambda one: one.right(case, small=small, weights=weights, inputs=here),
+            lambda one: one.right(case, small=small, weights=weights, inputs=here, own=own),
         )
+
+    def found(self, source: Source, claim: str, *, small: bool) -> None:
+        """Remember what a call has shown of a problem, for the claims of all later results."""
+        claims = self._found.setdefault((source.hash, small), [])
+        if claim not in claims:
+            claims.append(claim)
+
+    def found_claims(self, source: Source, *, small: bool) -> tuple[str, ...]:
+        """What calls have shown."""
+        return tuple(self._found.get((source.hash, small), ()))
 
     def measured(self, source: Source, case: FormatCase, *, small: bool) -> Mapping[str, float]:
         """What each output may be off in a case, measured once."""

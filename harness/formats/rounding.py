@@ -6,6 +6,13 @@ Both the judge and the problem's process use it.
 import torch
 from torch import Tensor
 
+ROUGHER = "reference: off by about its own tolerance, or more"
+"""The claim where answers may be off by what the reference itself is, beside the tolerance."""
+ROUGH = 0.02
+"""Answers that are off by more, as root mean squares, are others: no rounding does that."""
+ROOM = 1.5
+"""How much more the largest error of many may be with other inputs, or in another order."""
+
 _CHUNK = 1 << 22
 """Elements at a time: temporaries take a few times 32 MiB."""
 
@@ -48,10 +55,8 @@ def _more(right: Tensor, off: Tensor, dtype: torch.dtype, *, rounded: bool) -> T
     else:
         # Rounding keeps order: what is between the ends rounds to what is between theirs.
         down, up = ((right + by).to(dtype).to(torch.float64) for by in (-off, off))
-        known = down.isfinite() & up.isfinite()
-        error = torch.maximum((down - right).abs(), (up - right).abs()).where(known, 0)
-    more = (error - off).clamp_(min=0)
-    return more.where(more.isfinite(), 0)
+        error = torch.maximum(down.sub_(right).abs_(), up.sub_(right).abs_())
+    return error.sub_(off).clamp_(min=0).nan_to_num_(0.0, 0.0, 0.0)
 
 
 def _step(numbers: Tensor, dtype: torch.dtype) -> Tensor:

@@ -205,9 +205,18 @@ def _passes(call: Call, answer: Outputs) -> bool:
     """Whether the judge would take the answer: by the format's check, else by distance."""
     check = next(iter(call.right.values())).check
     decided = check(answer) if check is not None else {}
-    for name, one in call.right.items():
-        right = decided[name] if name in decided else _near(answer[name], one)
-        if not bool(right.all()):
+    first = next(iter(call.right.values()))
+    return _all_right(answer, call.right, decided) or (
+        first.otherwise is not None
+        and (other := first.otherwise()) is not None
+        and _all_right(answer, other, {})
+    )
+
+
+def _all_right(answer: Outputs, right: Mapping[str, Expectation], decided: Outputs) -> bool:
+    for name, one in right.items():
+        near = decided[name] if name in decided else _near(answer[name], one)
+        if not bool(near.all()):
             return False
     return True
 

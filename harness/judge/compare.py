@@ -40,10 +40,21 @@ def compare_all(outputs: Mapping[str, Tensor], known: Mapping[str, Expectation])
     """The first fault of a call's ``outputs``, by name; None if every element is right.
 
     As :func:`compare` says, and where the problem's author has a check for an output, as that does.
+    What is wrong is looked at again by what is right :attr:`~Expectation.otherwise`.
 
     Raises:
         ProblemError: the check is wrong.
     """
+    found = _first_fault(outputs, known)
+    otherwise = next((each.otherwise for each in known.values() if each.otherwise), None)
+    if found is None or otherwise is None or (other := otherwise()) is None:
+        return found
+    return _first_fault(outputs, other)
+
+
+def _first_fault(
+    outputs: Mapping[str, Tensor], known: Mapping[str, Expectation]
+) -> Mismatch | None:
     verdicts = _verdicts(outputs, known)
     for name, want in known.items():
         right = verdicts.get(name)

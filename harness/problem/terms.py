@@ -116,6 +116,9 @@ Check: TypeAlias = "Callable[[Mapping[str, Tensor]], Mapping[str, Tensor]]"
 """All outputs of a call, by name, in their own types → for each output that it judges, which
 elements are right: bool, of the output's shape, on its device and not waited for."""
 
+Otherwise: TypeAlias = "Callable[[], Mapping[str, Expectation] | None]"
+"""What is right as well of all outputs of a call, by name; None where nothing else is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
@@ -130,6 +133,9 @@ class Expectation:
     check: Check | None = None
     """Says which elements are right where that is not the distance; the same for all outputs of a
     call. It decides about those that it returns."""
+    otherwise: Otherwise | None = None
+    """Asked where an output is wrong by this: a call is right, too, that is right by what it says.
+    The same for all outputs of a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,10 @@
 """References as submissions to their own problems."""
 
 import json
+import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from formats import gpumode_problems, kernelbench_problems, leetgpu_problems, tensara_problems
@@ -54,3 +57,53 @@ def test_parts_are_all_there_is_and_nothing_twice(tmp_path: Path) -> None:
     assert len(slugs) == 7
     with pytest.raises(SystemExit, match="there is no such part"):
         ordered(found, "4/3")
+
+
+def test_several_at_a_time_go_on_with_what_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchmarks.field import field
+
+    text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
+    for number in range(3):
+        written(tmp_path, f"level1/{number + 1}_a.py", text)
+    first = field([tmp_path], device="cpu", timed=False, seconds=600.0, part="1/3")
+    (row,) = first["graded"]
+    assert row["verdict"] == "ACCEPTED" and row["hash"]
+    assert row["phases"]["check"] > 0
+
+    lost = {**row, "slug": "kernelbench-level1-lost", "hash": "1", "verdict": "MEMORY_LIMIT"}
+    known = tmp_path / "known.json"
+    old = {**row, "hash": ""}
+    known.write_text(json.dumps({"graded": [{**row, "message": "known"}, lost, old]}))
+    both = field(
+        [tmp_path], device="cpu", timed=False, seconds=600.0, part="1/1", known=[known], jobs=2
+    )
+    assert sorted(row["slug"] for row in both["graded"]) == [
+        f"kernelbench-level1-{number}-a" for number in (1, 2, 3)
+    ]
+    assert [row["message"] for row in both["graded"]].count("known") == 1
+    assert all(row["verdict"] == "ACCEPTED" for row in both["graded"])
+    assert "2 of 2 in" in (said := capsys.readouterr().out) and "1 known before" in said
+
+
+@pytest.mark.parametrize(("jobs", "waits"), [(1, False), (2, False), (4, True)])
+def test_what_takes_much_of_a_cards_memory_takes_turns(
+    jobs: int, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from benchmarks.field import Turn
+
+    card = SimpleNamespace(total_memory=100)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
+    problem: Any = SimpleNamespace(footprints=lambda *, emulated: [1, 20])
+    lock = threading.Lock()
+    assert (Turn(lock, jobs).of(problem) is lock) == waits
+
+
+def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
+    from benchmarks.field import field
+
+    with pytest.raises(SystemExit, match="--timed"):
+        field([tmp_path], device="cpu", timed=True, seconds=1.0, part="1/1", jobs=2)

@@ -15,9 +15,11 @@ from harness.commands.jobs import Packages, job_of
 from harness.errors import UsageError
 from harness.formats.base import shortened
 from harness.formats.client import ForeignProcess, Ungradable
+from harness.formats.description import FormatCase
 from harness.formats.known import read_problem
 from harness.formats.messages import ErrorMeasured
 from harness.formats.problem import Foreign
+from harness.formats.processes import PROBLEMS
 from harness.formats.weakness import try_impostors
 from harness.grading.grader import Grader
 from harness.problem.case import CaseLimits
@@ -120,6 +122,23 @@ def test_a_reference_in_float32_alone_has_none(grader: Grader, tmp_path: Path) -
     assert asked.unfit(emulated=True) == "its reference does not run in float64, to measure by"
     result = graded(grader, asked, written(tmp_path, "a.py", text + "\nModelNew = Model\n"))
     assert result.verdict is Verdict.NOT_EXECUTABLE_HERE
+
+
+def test_one_case_is_measured_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = measured(
+        written(tmp_path, "problem.py", problem("torch.relu(x)", "torch.rand(16, 40)"))
+    )
+    seen = []
+
+    def note(_: object, case: FormatCase, *, small: bool) -> dict[str, float]:
+        seen.append((case.key, small))
+        return {"output": 1e-6}
+
+    monkeypatch.setattr(PROBLEMS, "measured", note)
+    assert asked.dtypes == ("float32",) and not seen
+    case = asked.draw_cases("s", dtype="float32", room=CaseLimits(work=1.0))[0]
+    assert asked.unmeasured(case) == ""
+    assert seen == [(case.spec.partition(",")[0], True)]
 
 
 @pytest.mark.corpus

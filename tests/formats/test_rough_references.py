@@ -11,7 +11,8 @@ from support.foreign import foreign, graded, grading, written
 from harness.author.client import AuthorError
 from harness.formats.description import description
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter, ToldTensor
-from harness.formats.process.adaptor import ROUGHER, Exactness, roughly, tried_wide
+from harness.formats.process.adaptor import Exactness, roughly, tried_wide
+from harness.formats.rounding import ROUGHER
 from harness.grading.grader import Grader
 from harness.records.result import Verdict
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.judge import compare as module
-from harness.judge.compare import compare, surely_right
+from harness.judge.compare import compare, compare_all, surely_right
+from harness.problem.terms import Expectation
 from harness.records.cases import Element
 
 NAN, INF = math.nan, math.inf
@@ -277,3 +278,28 @@ def test_answers_come_from_the_host_piece_by_piece(monkeypatch: pytest.MonkeyPat
     assert (found.differing, found.first.index, found.worst.index) == (2, (350,), (720,))
     assert (found.worst.expected, found.worst.got, found.worst.allowed) == (720, 722, 0.25)
     assert not bool(surely_right(got, expected, allowed))
+
+
+def around(center: float, otherwise: object = None) -> dict[str, Expectation]:
+    expected = torch.full((3,), center, dtype=torch.float64)
+    return {
+        "y": Expectation(
+            expected=expected,
+            allowed=torch.full_like(expected, 0.1),
+            otherwise=otherwise,  # type: ignore[arg-type]
+        )
+    }
+
+
+@pytest.mark.parametrize(("got", "right"), [(1.0, True), (2.0, True), (1.5, False)])
+def test_what_is_wrong_is_looked_at_by_what_is_right_otherwise(got: float, right: bool) -> None:
+    asked = []
+
+    def other() -> dict[str, Expectation]:
+        asked.append(got)
+        return around(2.0)
+
+    found = compare_all({"y": torch.full((3,), got)}, around(1.0, other))
+    assert (found is None) == right
+    assert len(asked) == (got != 1.0)
+    assert compare_all({"y": torch.full((3,), 2.0)}, around(1.0, lambda: None)) is not None

@@ -43,8 +43,8 @@ def rule_of(check: Check, right: Mapping[str, Tensor]) -> Rule | None:
         return None
     try:
         agrees = all(
-            check(_cloned(changed)) == _within(changed, right, rule)
-            for changed in _changes(right, rule)
+            check(_cloned({**right, each.name: each.changed})) == _within(each, rule)
+            for each in _changes(right, rule)
         )
     except (RuntimeError, ValueError, TypeError, IndexError):
         return None
@@ -102,7 +102,20 @@ def verdict_of(said: object) -> bool:
     return bool(said)
 
 
-def _changes(right: Mapping[str, Tensor], rule: Rule) -> Iterator[dict[str, Tensor]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """An answer with errors in one output."""
+
+    name: str
+    changed: Tensor
+    """The output with the errors."""
+    got: Tensor
+    """Those of its elements that have errors."""
+    expected: Tensor
+    """What they are without."""
+
+
+def _changes(right: Mapping[str, Tensor], rule: Rule) -> Iterator[_Change]:
     """Answers with errors: small ones everywhere, and large ones in single places."""
     drawing = random.Random(7)  # noqa: S311 - nothing is secret here
     for name, tensor in right.items():
@@ -113,7 +126,8 @@ def _changes(right: Mapping[str, Tensor], rule: Rule) -> Iterator[dict[str, Tens
             signs = torch.ones(tensor.numel(), dtype=torch.float64)
             signs[drawing.randrange(2) :: 2] = -1
             spread = signs.reshape(tensor.shape) * _allowed(tensor, rule) * _WITHIN
-            yield {**right, name: (tensor.double() + spread).to(tensor.dtype)}
+            wrong = (tensor.double() + spread).to(tensor.dtype)
+            yield _Change(name=name, changed=wrong, got=wrong, expected=tensor)
         places = {0, tensor.numel() - 1}
         places |= {drawing.randrange(tensor.numel()) for _ in range(_PLACES)}
         for place in sorted(places):
@@ -124,7 +138,13 @@ def _changes(right: Mapping[str, Tensor], rule: Rule) -> Iterator[dict[str, Tens
             else:
                 off = float(_allowed(changed[place], rule)) * _BEYOND
                 changed[place] = _beyond(changed[place], off)
-            yield {**right, name: changed.reshape(tensor.shape)}
+            here = slice(place, place + 1)
+            yield _Change(
+                name=name,
+                changed=changed.reshape(tensor.shape),
+                got=changed[here],
+                expected=tensor.reshape(-1)[here],
+            )
 
 
 def _beyond(number: Tensor, off: float) -> Tensor:
@@ -142,18 +162,13 @@ def _allowed(tensor: Tensor, rule: Rule) -> Tensor:
     return tensor.double().abs() * rule.rtol + rule.atol
 
 
-def _within(changed: Mapping[str, Tensor], right: Mapping[str, Tensor], rule: Rule) -> bool:
-    for name, expected in right.items():
-        got = changed[name]
-        if not expected.is_floating_point():
-            if not torch.equal(got, expected):
-                return False
-            continue
-        one, other = got.double(), expected.double()
-        near = (one - other).abs() <= _allowed(expected, rule)
-        if not bool((near | (one == other) | (one.isnan() & other.isnan())).all()):
-            return False
-    return True
+def _within(change: _Change, rule: Rule) -> bool:
+    expected, got = change.expected, change.got
+    if not expected.is_floating_point():
+        return torch.equal(got, expected)
+    one, other = got.double(), expected.double()
+    near = (one - other).abs() <= _allowed(expected, rule)
+    return bool((near | (one == other) | (one.isnan() & other.isnan())).all())
 
 
 def _cloned(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

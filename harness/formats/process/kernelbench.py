@@ -19,7 +19,6 @@ from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
-    ROUGHER,
     Exactness,
     MistakeError,
     Tensors,
@@ -36,6 +35,7 @@ from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
 from harness.formats.process.nested import filled, flattened
 from harness.formats.process.place import PLACE, Moved
 from harness.formats.process.weights import held, hold, told_weights, without_weights
+from harness.formats.rounding import ROUGHER
 from harness.runner.entry.construction import seed_all
 
 TOLERANCE = 1e-4
@@ -75,9 +75,10 @@ class KernelBench:
         weights: int,
         *,
         small: bool,
+        own: bool = False,
     ) -> Tensors:
         """What ``forward`` of a fresh module returns."""
-        return self._file(small).right(inputs, weights)
+        return self._file(small).right(inputs, weights, own=own)
 
     def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
         """None: a tolerance decides."""
@@ -177,15 +178,15 @@ class _File:
         names = [p.name for p in parameters if p.kind in kinds][:count]
         return names + [f"input_{number}" for number in range(len(names), count)]
 
-    def right(self, inputs: Tensors, weights: int) -> dict[str, Tensor]:
-        """The outputs in float64, where the module can compute in it."""
+    def right(self, inputs: Tensors, weights: int, *, own: bool = False) -> dict[str, Tensor]:
+        """The outputs in float64, where the module can compute in it; or its ``own``."""
         if self._exactness is None:
             self.described()
         assert self._exactness is not None
         arguments = {**self._numbers, **without_weights(inputs)}
         module = self._module(weights)
         hold(module, inputs)
-        return self._called(module, arguments, 0, wide=self._exactness.wide)
+        return self._called(module, arguments, 0, wide=self._exactness.wide and not own)
 
     def made(self, seed: int) -> torch.nn.Module:
         """A module made under a seed."""

@@ -119,7 +119,9 @@ class ForeignAuthor:
                 with _room(descriptors[0], placed, on_card=message.on_card) as room:
                     inputs = {each.name: _at(room, each) for each in message.inputs}
                     with _busy(self._threads):
-                        right = self._problem.answers(case, inputs, weights, small=message.small)
+                        right = self._problem.answers(
+                            case, inputs, weights, small=message.small, own=message.own
+                        )
                     _write(room, message.outputs, right)
                 return ReferenceEvaluated()
             case MeasureError():

@@ -85,7 +85,8 @@ class Noise(Uncompiled):
 
     def __init__(self, seed: int) -> None:
         super().__init__()
-        self._draws = torch.Generator().manual_seed(seed)
+        self._seed = seed
+        self._draws: dict[torch.device, torch.Generator] = {}
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -104,8 +105,7 @@ class Noise(Uncompiled):
 
     def _put(self, x: Tensor, spread: "Tensor | float") -> None:
         """Errors in proportion to the result, or to what a sum's terms came to."""
-        drawn = torch.rand(x.shape, generator=self._draws, dtype=x.dtype)
-        noise = drawn.to(x.device).mul_(2).sub_(1)
+        noise = self._drawn(x).mul_(2).sub_(1)
         size = x.abs()
         if isinstance(spread, Tensor):
             size = (
@@ -116,6 +116,14 @@ class Noise(Uncompiled):
         else:
             size = size * spread
         x.add_(noise.mul_(size.nan_to_num_(0, 0, 0)).mul_(ROUNDOFF))
+
+    def _drawn(self, x: Tensor) -> Tensor:
+        """Numbers from 0 to 1, drawn on the card where they belong there."""
+        where = x.device if x.is_cuda else torch.device("cpu")
+        if where not in self._draws:
+            self._draws[where] = torch.Generator(where).manual_seed(self._seed)
+        draws = self._draws[where]
+        return torch.rand(x.shape, generator=draws, dtype=x.dtype, device=where).to(x.device)
 
 
 def _spread(func: Any, name: str, args: Any, kwargs: Mapping[str, Any]) -> "Tensor | float":

@@ -1,7 +1,9 @@
-"""Modes that see every operation while a reference computes."""
+"""Modes that see every operation while a reference computes, and how operations compute."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
+import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -25,3 +27,18 @@ def tensors_in(result: object) -> Iterator[Tensor]:
     for each in result if isinstance(result, tuple | list) else (result,):
         if isinstance(each, Tensor):
             yield each
+
+
+@contextmanager
+def deterministic() -> Iterator[None]:
+    """Operations take the deterministic one of their ways, where they have it.
+
+    As ``torch.use_deterministic_algorithms`` has it, whose first call imports torch's compiler for
+    a second, to tell it of that.
+    """
+    before = torch.are_deterministic_algorithms_enabled()
+    torch._C._set_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch._C._set_deterministic_algorithms(before)

@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
 from harness.formats.process.cutting import names_device
+from harness.formats.process.modes import deterministic
 from harness.runner.driver import Driver
 from harness.runner.memory import ImportedDeviceArena, card_bytes
 from harness.runner.triton.fake_cuda import COMPUTED
@@ -130,13 +131,8 @@ def _on_card(card: torch.device) -> Iterator[None]:
 
     Operations take the deterministic one of their ways, where they have it.
     """
-    before = torch.are_deterministic_algorithms_enabled()
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    try:
-        with _OnCard(card):
-            yield
-    finally:
-        torch.use_deterministic_algorithms(before)
+    with deterministic(), _OnCard(card):
+        yield
 
 
 class _OnCard(TorchFunctionMode):

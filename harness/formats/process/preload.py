@@ -10,6 +10,7 @@ _NAMES = (
     "harness.formats.process.main",
     "harness.formats.process.no_compiler",
     "harness.runner.triton.fake_cuda",
+    "sympy",  # which torch's shapes without values import when first asked, for most of a second
 )
 
 

@@ -14,7 +14,6 @@ from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
-    ROUGHER,
     Adaptor,
     MistakeError,
     Tensors,
@@ -37,6 +36,7 @@ from harness.formats.process.cutting import (
 )
 from harness.formats.process.place import PLACE, Moved
 from harness.formats.process.trial import Trial, Value, Values, copied
+from harness.formats.rounding import ROUGHER
 from harness.runner.entry.construction import seed_all
 
 _SURE = 0.5
@@ -140,12 +140,12 @@ class Tested(Adaptor, ABC):
         weights: int,
         *,
         small: bool,
+        own: bool = False,
     ) -> Tensors:
-        """The reference's outputs, in float64 where it runs in it."""
+        """The reference's outputs, in float64 where it runs in it, or its ``own``."""
         trial = self._nearest(case)
-        return self._evaluated(
-            case, self._values(case, inputs, small=small), wide=trial.exactness.wide
-        )
+        wide = trial.exactness.wide and not own
+        return self._evaluated(case, self._values(case, inputs, small=small), wide=wide)
 
     def check(self, case: str, inputs: Tensors, outputs: Tensors, *, small: bool) -> bool:
         """What the test's own check says."""
