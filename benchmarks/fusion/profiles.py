@@ -28,6 +28,8 @@ Launches = list[Profile] | str
 
 _WORKERS = 6
 """Ways that are built side by side."""
+_LEAST_S, _MOST_S = 10.0, 60.0
+"""Seconds of a call under the tool: what is left, but no less and no more than these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,8 +183,9 @@ def _launches(
 
     if isinstance(program, str):
         return program
-    if time.monotonic() > deadline:
+    if (left := deadline - time.monotonic()) < 0:
         return "no time was left for it"
     task = Task(way.problem, answers, way.dtype, device, seed="fusion")
     cases = way.problem.timed_cases(emulated=False)
-    return profile_each(task, cases, program, tool, metrics=TRAFFIC)
+    most_s = max(_LEAST_S, min(_MOST_S, left))
+    return profile_each(task, cases, program, tool, metrics=TRAFFIC, seconds=most_s)

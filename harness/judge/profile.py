@@ -119,19 +119,20 @@ def profile_each(
     tool: Path,
     *,
     metrics: Iterable[str] = METRICS,
+    seconds: float = _SECONDS,
 ) -> list[Profile] | str:
     """Profile the kernels of one call of each case in one run of the tool; or say why not.
 
     The tool starts to look when the runner says so (``cuProfilerStart``), after the call that warms
     up: kernels tune themselves as they would without it. Each call ends with a kernel of the
-    runner's. ``metrics`` are as for :func:`profile`.
+    runner's. ``metrics`` are as for :func:`profile`; a call has ``seconds`` at most.
 
     Raises:
         MachineError: the device has no room.
     """
     most = (MAX_LAUNCHES + 1) * len(cases)
     watched = _under(program, tool, metrics, most, *_WHEN_TOLD)
-    with _session(task, watched) as session:
+    with _session(task, watched, seconds) as session:
         faults = (_call(session, task, case, told=True) for case in cases)
         fault = _load(session) or next(filter(None, faults), None)
         if fault is None:
@@ -158,8 +159,8 @@ def _under(
     return replace(program, wrapper=(str(tool), *_OPTIONS, *wanted, *more))
 
 
-def _session(task: Task, program: RunnerProgram) -> Session:
-    limits = replace(task.problem.limits, call_s=_SECONDS, prepare_s=_SECONDS)
+def _session(task: Task, program: RunnerProgram, seconds: float = _SECONDS) -> Session:
+    limits = replace(task.problem.limits, call_s=seconds, prepare_s=seconds)
     return Session(program, task.device, limits)
 
 

@@ -39,6 +39,8 @@ class TimingBudget:
     """Blocks are added for so long to reach ``target_rel_ci``."""
     max_s: float = 1.7
     """And for so long while wider than ``extend_rel_ci``."""
+    ranked_s: float = 5.0
+    """And for so long while wider than ``max_ranked_rel_ci``: short of it is not ranked."""
     memory_share: float = 0.3
     """The part of the free memory that the arena of one program may take, of two."""
     max_calls: int = 2500
@@ -67,6 +69,7 @@ class TimingBudget:
             extend_rel_ci=0.02,
             budget_s=0.4,
             max_s=0.8,
+            ranked_s=0.8,
             min_looks=16,
             overlap_s=0.1,
             min_isolated=6,
@@ -86,6 +89,7 @@ class TimingBudget:
             extend_rel_ci=0.1,
             budget_s=0.05,
             max_s=0.15,
+            ranked_s=0.15,
             min_looks=4,
             overlap_s=0.05,
             isolated_blocks=0,
@@ -101,6 +105,7 @@ CPU_BUDGET = TimingBudget(
     max_blocks=3,
     budget_s=0.0,
     max_s=0.0,
+    ranked_s=0.0,
     memory_share=0.15,
     max_calls=100,
     isolated_blocks=0,

@@ -195,6 +195,8 @@ def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
     half = ratio_interval(samples[1], samples[0]).relative_half_width
     if half <= budget.target_rel_ci:
         return True
+    if half > max(budget.max_ranked_rel_ci, budget.extend_rel_ci):
+        return spent_s > budget.ranked_s
     return spent_s > (budget.max_s if half > budget.extend_rel_ci else budget.budget_s)
 
 

@@ -97,6 +97,8 @@ class TestEnough:
         extend_rel_ci=0.01,
         budget_s=1.0,
         max_s=4.0,
+        max_ranked_rel_ci=0.03,
+        ranked_s=9.0,
     )
 
     @pytest.mark.parametrize(
@@ -107,8 +109,10 @@ class TestEnough:
             (0.001, 10, 0.0, True),  # tight
             (0.005, 10, 0.5, False),  # could be tighter, and there is time
             (0.005, 10, 1.5, True),
-            (0.05, 10, 1.5, False),  # too wide: be patient
-            (0.05, 10, 4.5, True),
+            (0.015, 10, 1.5, False),  # too wide: be patient
+            (0.015, 10, 4.5, True),
+            (0.05, 10, 4.5, False),  # too wide to be ranked: more so
+            (0.05, 10, 9.5, True),
             (0.05, 40, 0.0, True),  # but never without end
         ],
     )

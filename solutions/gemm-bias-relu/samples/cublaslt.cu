@@ -8,8 +8,9 @@
 //
 // The library's fastest kernels load and store 16 bytes at a time, so rows have to start at
 // multiples of 16 bytes. Where ours do not, copies with longer rows may be quicker, all in all,
-// than a kernel that takes single elements. Which way and which of the library's algorithms is best
-// is found out once per shape, in the first call, by trying; later calls only launch.
+// than a kernel that takes single elements. Of two bytes such a kernel rounds the product before it
+// adds the bias: there copies are the only way. Which way and which of the library's algorithms is
+// best is found out once per shape, in the first call, by trying; later calls only launch.
 
 #include <cublasLt.h>
 #include <cuda_bf16.h>
@@ -100,7 +101,7 @@ static Plan fastest_plan(const VAR* a, const VAR* b, const VAR* bias, VAR* out, 
         cudaMalloc(&plan.long_bias, width * sizeof(VAR));
     }
     float best_ms = 0.0f;
-    for (int way = 0; way < ways; ++way) {
+    for (int way = SINGLE ? 0 : ways - 1; way < ways; ++way) {
         plan.copies_inputs = way > 0, plan.copies_output = way > 1;
         plan.depth = plan.copies_inputs ? depth : k;
         plan.width = plan.copies_inputs ? width : n;
