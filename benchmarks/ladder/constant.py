@@ -1,5 +1,6 @@
 """What batches of spins read beyond the spins: it should be the launches alone, at any length."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,12 +8,14 @@ from typing import Any
 from benchmarks.ladder.judge import built
 from benchmarks.ladder.rungs import COPY, wait_source
 from harness.device.base import Device
+from harness.device.choose import open_device
 from harness.errors import MachineError
 from harness.grading.grader import Grader
 from harness.judge.task import Task
 from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
+from harness.progress.progress import NoProgress
 from harness.session.fault import Fault
 from harness.session.programs import timed_program
 from harness.session.session import Session
@@ -82,3 +85,14 @@ def line(row: Row) -> str:
         f"{row['calls']} x {row['spin_us']} µs: batch {batch:.0f} µs, blank {blank:.0f}, beyond "
         f"both {beyond:+.0f}, a call {beyond / row['calls']:+.2f}"
     )
+
+
+def constants() -> dict[str, Any]:
+    """Print the rows, on the card."""
+    rows = []
+    device = open_device("cuda")
+    with Grader(device, NoProgress()) as grader, tempfile.TemporaryDirectory() as folder:
+        for row in constant(grader, device, Path(folder)):
+            print(line(row), flush=True)
+            rows.append(row)
+    return {"rows": rows}

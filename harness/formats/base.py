@@ -17,7 +17,7 @@ from harness.text.plain import plain
 MAX_BYTES = 4 << 20
 """Of one file of a problem."""
 
-VERSION = "2"
+VERSION = "3"
 """Counts changes to what a result of a foreign problem means."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import torch
 
-from benchmarks.ladder import honest
+from benchmarks.ladder import clocks, honest
 from benchmarks.ladder.constant import constant
 from benchmarks.ladder.judge import time_rung
 from benchmarks.ladder.rungs import COPY, Rung, rungs, spin_source, wait_source
@@ -129,9 +129,7 @@ def test_a_library_gets_its_arguments(tmp_path: Path) -> None:
 def test_a_call_that_fails_costs_its_own_line_alone(
     timed: tuple[dict[str, Any], dict[str, Any]], tmp_path: Path
 ) -> None:
-    from benchmarks import __main__ as bench
-
-    first, second = bench.others([timed[1]] * 2, tmp_path)
+    first, second = clocks.others([timed[1]] * 2, tmp_path)
     assert set(first) == set(second) == {"error"}
     assert "CUDA" in first["error"]
 

@@ -1,0 +1,41 @@
+"""The command as people run it, and what its figures depend on."""
+
+import json
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+from benchmarks import ROOT
+
+
+def harness(*arguments: str) -> tuple[float, list[dict[str, Any]]]:
+    """Run the command; seconds and the results it printed."""
+    start = time.perf_counter()
+    command = [sys.executable, "-c", "from harness.cli import main; main()", *arguments]
+    done = subprocess.run(
+        [*command, "--json", "-"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    seconds = time.perf_counter() - start
+    if done.returncode > 1:
+        print(done.stderr, file=sys.stderr)
+    return seconds, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def where() -> dict[str, Any]:
+    """What a figure depends on: date, card, driver, versions."""
+    query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        said = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        said = ""
+    card, _, driver = (said.splitlines() or [""])[0].partition(", ")
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "card": card,
+        "driver": driver,
+        "torch": metadata.version("torch"),
+        "triton": metadata.version("triton"),
+    }
