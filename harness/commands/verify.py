@@ -119,10 +119,10 @@ def verify(
                 render_report(others[-1], terminal)
     finally:
         bar.finish()
-    found = [*(reports[folder] for folder in folders), *others]
-    if as_json:
-        click.echo(reports_json(found))
-    elif len(found) > 1:
+        found = [*(reports[folder] for folder in folders if folder in reports), *others]
+        if as_json and found:
+            click.echo(reports_json(found))
+    if not as_json and len(found) > 1:
         render_total(found, terminal)
     sys.exit(1 if any(report.errors for report in found) else 0)
 
@@ -139,13 +139,18 @@ def _reports(
     from harness.grading.cards import Cards
     from harness.verify.errand import PackageErrand, TravellingPackage
     from harness.verify.findings import PackageReport
+    from harness.verify.verify import VerifyStopped
     from harness.verify.verify import verify as verify_package
 
     if cards is None and wanted_cluster() is None:
         where = open_device(device)
         where.settle()
         for folder in folders:
-            yield folder, verify_package(folder, choices, where, bar)
+            try:
+                yield folder, verify_package(folder, choices, where, bar)
+            except VerifyStopped as stopped:
+                yield folder, stopped.report
+                raise
         return
     carry = PackageErrand if wanted_cluster() is None else TravellingPackage.of
     with open_judges(device, cards, bar) as judges:

@@ -12,8 +12,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from torch import OutOfMemoryError
+
 from harness.device.base import Device
-from harness.errors import ProblemError
+from harness.errors import MachineError, ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
 from harness.judge.batch import BatchMismatch
@@ -23,6 +25,7 @@ from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
 from harness.progress.progress import Progress
+from harness.text.system_errors import machine_fault
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
 from harness.verify.findings import DetectionResult, PackageReport, Status
@@ -59,13 +62,25 @@ class VerifyChoices:
     seed: str
 
 
+class VerifyStopped(MachineError):
+    """The machine could not go on; ``report`` says what was seen until then."""
+
+    def __init__(self, message: str, report: PackageReport) -> None:
+        super().__init__(message)
+        self.report = report
+
+    def __reduce__(self) -> tuple[type["VerifyStopped"], tuple[str, PackageReport]]:
+        return type(self), (str(self), self.report)
+
+
 def verify(
     folder: Path, choices: VerifyChoices, device: Device, progress: Progress
 ) -> PackageReport:
     """Verify the package in ``folder``; what is wrong with it is in the report.
 
     Raises:
-        MachineError, HarnessError: not the author's doing.
+        VerifyStopped: the machine's doing; the grades before it are in its report.
+        HarnessError: not the author's doing.
     """
     started = time.monotonic()
     report = PackageReport(
@@ -75,7 +90,10 @@ def verify(
         _verify(folder, choices, device, progress, report)
     except ProblemError as error:
         report.add_diagnostics(error)
-    report.seconds = time.monotonic() - started
+    except (MachineError, OutOfMemoryError) as error:
+        raise VerifyStopped(str(machine_fault(error) or error), report) from error
+    finally:
+        report.seconds = time.monotonic() - started
     return report
 
 
@@ -131,26 +149,34 @@ def _verify_type(
     graded: list[GradeScores] = []
     timed: dict[str, list[GradeScores]] = {}
     shapes = problem.timed_cases(emulated=task.device.emulated)
+    stopped: MachineError | None = None
     for number, seed in enumerate(seeds(task.seed, count), 1):
         one = replace(task, seed=seed)
-        cases = correctness_cases(one, Options(timing=False))
-        progress.phase(f"{problem.slug} {dtype} {number}/{count}", len(cases) + len(shapes))
-        look = ReferenceCheck(one, report) if number == 1 else None
-        graded.append(run_grade(one, cases, false, tried, progress.advance, look))
-        if look is not None:
-            look.finish()
-        for place, shape in enumerate(shapes):
-            scores = run_timed(one, shape, false, tried, number + place)
-            timed.setdefault(shape.spec, []).append(scores)
-            progress.advance()
-    for impostor in false:
+        try:
+            cases = correctness_cases(one, Options(timing=False))
+            progress.phase(f"{problem.slug} {dtype} {number}/{count}", len(cases) + len(shapes))
+            look = ReferenceCheck(one, report) if number == 1 else None
+            graded.append(run_grade(one, cases, false, tried, progress.advance, look))
+            if look is not None:
+                look.finish()
+            for place, shape in enumerate(shapes):
+                scores = run_timed(one, shape, false, tried, number + place)
+                timed.setdefault(shape.spec, []).append(scores)
+                progress.advance()
+        except (MachineError, OutOfMemoryError) as error:
+            where = f"grade {number} of {count} in {dtype} did not end"
+            stopped = MachineError(f"{where}: {machine_fault(error) or error}")
+            break
+    for impostor in false if graded else []:
         result = _judge_impostor(task, impostor, graded, report)
         if result.status is not Status.ACCEPTED and not impostor.excuse:
             result = _judge_timed(task, impostor, timed, result, report)
         report.impostors.append(result)
-    for variant in honest:
+    for variant in honest if graded else []:
         every = [*graded, *itertools.chain(*timed.values())]
         report.variants.append(_judge_variant(task, variant, every, report))
+    if stopped is not None:
+        raise stopped
 
 
 def _survey(task: PackageTask) -> ReferenceTraits:

@@ -1,6 +1,8 @@
 """``harness verify``: sound packages pass, the faults of others are reported."""
 
+import itertools
 import json
+import pickle
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from support.verify_packages import MATTER, REFERENCE, Package
+from torch import OutOfMemoryError
 
 from harness.cli import cli
 from harness.device.choose import open_device
@@ -16,10 +19,11 @@ from harness.errors import UsageError
 from harness.problem.format.load import load_problem, problem_folders
 from harness.progress.progress import NoProgress
 from harness.verify.findings import Level, PackageReport, Status
+from harness.verify.grades import run_grade
 from harness.verify.package_lints import check_strength
 from harness.verify.render import closing_line
 from harness.verify.soundness import mentions
-from harness.verify.verify import VerifyChoices, seeds, verify
+from harness.verify.verify import VerifyChoices, VerifyStopped, seeds, verify
 
 ROOT = Path(__file__).parents[2]
 SLUGS = [folder.name for folder in problem_folders(ROOT / "problems")]
@@ -49,6 +53,37 @@ def test_packages_of_this_repository_pass(slug: str, seed: str) -> None:
         honest = [t for t in report.variants if t.dtype == dtype]
         assert sum(t.status is Status.ACCEPTED for t in honest) >= 2
         assert all(t.refused == 0 for t in honest)
+
+
+@pytest.fixture
+def without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine has no room left for the third grade of a run."""
+    count = itertools.count(1)
+
+    def grade(*given: Any) -> Any:
+        if next(count) == 3:
+            raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return run_grade(*given)
+
+    monkeypatch.setattr("harness.verify.verify.run_grade", grade)
+
+
+def test_grades_before_the_machine_has_no_room_count(without_room: None, package: Package) -> None:
+    said = r"grade 3 of 5 in float32 did not end: the GPU has no memory left"
+    with pytest.raises(VerifyStopped, match=said) as stopped:
+        look(package(dtypes="float32, float16"), grades=5, impostors=False)
+    report = stopped.value.report
+    assert {each.dtype for each in report.variants} == {"float32"}
+    assert any(each.cases > 0 for each in report.variants)
+    again = pickle.loads(pickle.dumps(stopped.value))
+    assert (str(again), again.report) == (str(stopped.value), report)
+
+
+def test_the_command_says_what_was_seen_before(without_room: None, package: Package) -> None:
+    alone = ("--no-examples", "--no-impostors", "--device", "cpu", "--grades", "5")
+    done = CliRunner().invoke(cli, ["verify", str(package()), *alone])
+    assert isinstance(done.exception, VerifyStopped)
+    assert "honest variants accepted" in done.output
 
 
 @pytest.mark.gpu
