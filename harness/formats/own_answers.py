@@ -6,7 +6,7 @@ An honest kernel is off by as much, in other elements. So where an answer is wro
 asked for its own, in its own types, for that very call.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -14,8 +14,8 @@ from torch import Tensor
 
 from harness.formats.description import FormatCase
 from harness.formats.expected import expectation, inexact
-from harness.formats.rounding import ROOM, ROUGH, ROUGHER, root_mean_square
-from harness.problem.terms import Expectation
+from harness.formats.rounding import ROOM, ROUGH, ROUGHER, pieces, root_mean_square
+from harness.problem.terms import Expectation, TensorSpec
 
 OTHER = "reference: says something else in float64 for some inputs"
 """The claim where a reference's own answers are right, too."""
@@ -23,7 +23,6 @@ OTHER = "reference: says something else in float64 for some inputs"
 _DEVIATIONS = 8.0
 """What any element may be off at most, in root mean squares of the reference's errors (of a hundred
 million normal ones the largest is 6); where the reference is off by more, that element may be."""
-_CHUNK = 1 << 22
 
 
 def tolerance(case: FormatCase, name: str, expected: Tensor) -> Tensor:
@@ -47,9 +46,8 @@ def otherwise(
         return None
     if all(each.rough for each in errors.values()):
         return ROUGHER, {
-            spec.name: _widened(case, spec.name, own[spec.name], known[spec.name], error)
+            spec.name: _widened(case, spec, own[spec.name], known[spec.name], errors[spec.name])
             for spec in case.compared
-            for error in (errors[spec.name],)
         }
     found = {}
     for spec in case.compared:
@@ -79,7 +77,7 @@ def _error(own: Tensor, exact: Tensor, allowed: Tensor) -> _Error:
     agrees = known = torch.ones((), dtype=torch.bool, device=exact.device)
     total, squares, most = zero.to(exact.dtype), zero, zero
     errors, count = zero, zero
-    for mine, right, bound in _pieces(own, exact, allowed):
+    for mine, right, bound in pieces(own, exact, allowed):
         finite = right.isfinite()
         alike = (mine == right) | (mine.isnan() & right.isnan())
         error = (mine - right).abs().where(finite, 0)
@@ -102,20 +100,14 @@ def _error(own: Tensor, exact: Tensor, allowed: Tensor) -> _Error:
 
 
 def _widened(
-    case: FormatCase, name: str, own: Tensor, known: Expectation, error: _Error
+    case: FormatCase, spec: TensorSpec, own: Tensor, known: Expectation, error: _Error
 ) -> Expectation:
     """What is right in float64, and what the reference is off besides."""
     exact = known.expected
     if error.everywhere == 0.0:
         return Expectation(expected=exact, allowed=known.allowed)
-    spec = next(each for each in case.compared if each.name == name)
-    off = tolerance(case, name, exact)
-    for mine, right, bound in _pieces(own, exact, off):
+    off = tolerance(case, spec.name, exact)
+    for mine, right, bound in pieces(own, exact, off.view(-1)):
         far = (mine - right).abs()
         bound += far.where(far.isfinite(), 0).clamp_(min=error.everywhere)
     return expectation(exact, off, spec, rounded=case.rounded)
-
-
-def _pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
-    """Flat pieces of tensors of one shape, so that temporaries stay small."""
-    yield from zip(*(torch.split(each.reshape(-1), _CHUNK) for each in tensors), strict=True)

@@ -3,6 +3,8 @@
 Both the judge and the problem's process use it.
 """
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -15,6 +17,13 @@ ROOM = 1.5
 
 _CHUNK = 1 << 22
 """Elements at a time: temporaries take a few times 32 MiB."""
+
+
+def pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Flat pieces of tensors of one shape, none of them empty, so that temporaries stay small."""
+    flat = [each.reshape(-1) for each in tensors]
+    for start in range(0, flat[0].numel(), _CHUNK):
+        yield tuple(each[start : start + _CHUNK] for each in flat)
 
 
 def root_mean_square(tensor: Tensor) -> Tensor:
@@ -35,9 +44,7 @@ def with_rounding(
     by ``off`` or by a whole step of the type, whichever is more. Where no finite number is right,
     or within the type, ``off`` stays.
     """
-    flat, bounds = expected.reshape(-1), off.view(-1)
-    for start in range(0, flat.numel(), _CHUNK):
-        right, bound = flat[start : start + _CHUNK], bounds[start : start + _CHUNK]
+    for right, bound in pieces(expected, off.view(-1)):
         if right.is_complex():
             part = torch.view_as_real(torch.zeros((), dtype=dtype)).dtype
             parts = torch.view_as_real(right)

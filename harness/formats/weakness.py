@@ -203,9 +203,8 @@ IMPOSTORS: Sequence[Impostor] = (
 
 def _passes(call: Call, answer: Outputs) -> bool:
     """Whether the judge would take the answer: by the format's check, else by distance."""
-    check = next(iter(call.right.values())).check
-    decided = check(answer) if check is not None else {}
     first = next(iter(call.right.values()))
+    decided = first.check(answer) if first.check is not None else {}
     return _all_right(answer, call.right, decided) or (
         first.otherwise is not None
         and (other := first.otherwise()) is not None

@@ -13,7 +13,7 @@ from harness.problem.gradable import Gradable
 
 MOST_BYTES = 8 << 30
 """The most that checking a case takes by estimate: a seed then draws the same cases on every card
-of 16 GiB and more. A reference may take several times as much, since it is not in the estimate."""
+with 16 GiB free. A reference may take several times as much, since it is not in the estimate."""
 
 
 def correctness_cases(task: Task, options: Options, *, interpreted: bool = False) -> Sequence[Case]:

@@ -1,13 +1,12 @@
 """References that are off by more than their tolerance for some inputs alone, or at some sizes."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from formats import gpumode_problems
 from formats.kernelbench_problems import HEAD
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, graded_with, written
 
 from harness.formats.description import FormatCase
 from harness.formats.expected import expectation
@@ -37,12 +36,6 @@ def get_init_inputs():
 """.replace("LIMIT", "0.5")
 
 
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as one:
-        yield one
-
-
 @pytest.mark.parametrize(
     ("formula", "verdict"),
     {
@@ -60,9 +53,7 @@ def grader() -> Iterator[Grader]:
 def test_an_answer_may_be_off_what_the_reference_is_in_that_call(
     tmp_path: Path, grader: Grader, formula: str, verdict: str
 ) -> None:
-    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + COARSE))
-    text = HEAD + COARSE.replace("coarse(x) @ w", formula).replace("class Model", "class ModelNew")
-    result = graded(grader, problem, written(tmp_path, "mine.py", text))
+    result = graded_with(grader, tmp_path, HEAD + COARSE, "coarse(x) @ w", formula)
     assert result.verdict == Verdict(verdict), result.message
     assert "reference: float32" not in result.claims
     assert not any(each.startswith("weak") for each in result.claims)
@@ -85,10 +76,8 @@ CHOOSING = COARSE.replace("coarse(x) @ w", "coarse(x).argmax(dim=1), x @ w")
 def test_other_answers_than_those_in_float64_are_right_as_they_are(
     tmp_path: Path, grader: Grader, formula: str, verdict: str
 ) -> None:
-    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + CHOOSING))
     wanted = "coarse(x).argmax(dim=1), x @ w"
-    text = HEAD + CHOOSING.replace(wanted, formula).replace("class Model", "class ModelNew")
-    result = graded(grader, problem, written(tmp_path, "mine.py", text))
+    result = graded_with(grader, tmp_path, HEAD + CHOOSING, wanted, formula)
     assert result.verdict == Verdict(verdict), result.message
     if "coarse" in formula:
         assert OTHER in result.claims and ROUGHER not in result.claims
@@ -186,3 +175,9 @@ def test_whole_numbers_are_others() -> None:
     assert otherwise(one, known(exact, one), {"y": exact}) is None
     found = otherwise(one, known(exact, one), {"y": exact + 1})
     assert found is not None and torch.equal(found[1]["y"].expected, exact + 1)
+
+
+def test_an_output_without_elements_agrees() -> None:
+    one = case(shape=(0,))
+    empty = torch.zeros(0, dtype=torch.float64)
+    assert otherwise(one, known(empty, one), {"y": empty}) is None
