@@ -10,18 +10,19 @@ from typing import Any
 
 from benchmarks import ROOT
 
+HARNESS = (sys.executable, "-c", "from harness.cli import main; main()")
+"""The command, however it is installed."""
+
 
 def harness(*arguments: str) -> tuple[float, list[dict[str, Any]]]:
     """Run the command; seconds and the results it printed."""
     start = time.perf_counter()
-    command = [sys.executable, "-c", "from harness.cli import main; main()", *arguments]
-    done = subprocess.run(
-        [*command, "--json", "-"], capture_output=True, text=True, cwd=ROOT, check=False
-    )
+    command = [*HARNESS, *arguments, "--json", "-"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     seconds = time.perf_counter() - start
     if done.returncode > 1:
         print(done.stderr, file=sys.stderr)
-    return seconds, [json.loads(line) for line in done.stdout.splitlines()]
+    return seconds, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
 def where() -> dict[str, Any]:

@@ -27,6 +27,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.phases import Phases
 from harness.device.base import Device
 from harness.device.cards import choose_cards, opened_as, visible_cards
 from harness.device.choose import open_device
@@ -38,7 +39,6 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
 from harness.problem.terms import Direction
-from harness.progress.progress import Progress
 from harness.records.result import Verdict
 
 _ORDER = 7
@@ -66,30 +66,7 @@ class Graded:
     hash: str = ""
     """Of the problem's files, of which two checkouts have different ones."""
     phases: Mapping[str, float] = having(default_factory=dict)
-    """Seconds of each part of the grade."""
-
-
-class Phases(Progress):
-    """How long each phase took."""
-
-    def __init__(self) -> None:
-        self._seconds = defaultdict[str, float](float)
-        self._now: tuple[str, float] | None = None
-
-    def phase(self, name: str, total: int | None = None) -> None:  # noqa: ARG002
-        """Another phase begins."""
-        self._turn_to(name)
-
-    def taken(self) -> dict[str, float]:
-        """Seconds by phase, of one grade that has ended."""
-        self._turn_to("")
-        self._now, found, self._seconds = None, self._seconds, defaultdict(float)
-        return {name: round(seconds, 2) for name, seconds in found.items() if seconds >= 0.005}
-
-    def _turn_to(self, name: str) -> None:
-        if self._now is not None:
-            self._seconds[self._now[0]] += time.monotonic() - self._now[1]
-        self._now = name, time.monotonic()
+    """Seconds of each phase of the grade, by its first word."""
 
 
 def field(

@@ -5,7 +5,6 @@ of the host's other processors; shift and scatter of the scores are held against
 command grades many files on one card, and on all.
 """
 
-import json
 import math
 import os
 import re
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import ROOT
+from benchmarks.command import HARNESS, harness
 from benchmarks.throughput import SLUG as MANY
 from benchmarks.throughput import modest, write_variants
 
@@ -61,7 +61,6 @@ assert not driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
 """
 _EVERY_S = 0.2
 _ENDS_S = 30.0
-_HARNESS = (sys.executable, "-c", "from harness.cli import main; main()")
 
 Grade = dict[str, Any]
 """``score`` (None: none), ``ranked``, ``refused``, ``constant_us``, ``clock_mhz``, ``power_w``."""
@@ -275,7 +274,7 @@ def rounds(
     run: Callable[..., list[Any]] | None = None,
 ) -> Iterator[tuple[str, Grade]]:
     """Each file's name with a grade on ``card``, in so many processes one after the other."""
-    run = run or _run
+    run = run or _results
     start = time.perf_counter()
     for _ in range(times):
         if time.perf_counter() - start > seconds:
@@ -285,12 +284,8 @@ def rounds(
             yield result["problem"]["slug"], grade_of(result)
 
 
-def _run(*words: str) -> list[Any]:
-    command = [*_HARNESS, *words, "--json", "-"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
-    if done.returncode > 1:
-        print(done.stderr[-2000:], file=sys.stderr)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+def _results(*words: str) -> list[Any]:
+    return harness(*words)[1]
 
 
 def throughput(cards: Sequence[str], folder: Path, count: int) -> Scale:
@@ -301,7 +296,7 @@ def throughput(cards: Sequence[str], folder: Path, count: int) -> Scale:
         solutions = folder / f"on-{len(rates)}" / "solutions"
         write_variants(solutions / MANY / "bench", count)
         start = time.perf_counter()
-        results = _run(
+        results = _results(
             "submit", str(solutions), "--cards", ",".join(chosen), "--quick", "--no-shrink",
             "--problems", str(folder / "many"), "--store", str(folder / "many.sqlite"),
         )  # fmt: skip
@@ -319,7 +314,7 @@ def _companies(others: Sequence[str], folder: Path, grade: Sequence[str]) -> dic
         return {"CUDA_VISIBLE_DEVICES": card}
 
     def grading(card: str) -> list[str]:
-        return [*_HARNESS, *grade, "--card", card, "--store", str(folder / f"{card}.sqlite")]
+        return [*HARNESS, *grade, "--card", card, "--store", str(folder / f"{card}.sqlite")]
 
     nvcc = _compile(folder)
     return {

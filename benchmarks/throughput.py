@@ -13,14 +13,14 @@ import statistics
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from benchmarks import ROOT
-from harness.progress.progress import Progress
+from benchmarks.phases import Phases
 
 SLUG = "gemm-multiply-leakyrelu"
 SAMPLES = ROOT / "solutions" / SLUG / "samples"
@@ -78,25 +78,6 @@ def throughput(count: int, device: str) -> dict[str, Any]:
     for line in found.pop("lines"):
         print(line)
     return found
-
-
-class Phases(Progress):
-    """A progress that notes how long each phase takes, by its first word."""
-
-    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.seconds: dict[str, float] = defaultdict(float)
-        self._clock = clock
-        self._now = ("start", clock())
-
-    def phase(self, name: str, _: int | None = None) -> None:
-        """The phase before ends here."""
-        before, since = self._now
-        self._now = (name.split()[0], self._clock())
-        self.seconds[before] += self._now[1] - since
-
-    def finish(self) -> None:
-        """What comes until the next phase is showing and storing."""
-        self.phase("record")
 
 
 def write_variants(folder: Path, count: int) -> dict[str, str]:

@@ -37,7 +37,7 @@ def test_the_problem_has_smaller_shapes(tmp_path: Path) -> None:
 
 
 def test_phases_are_added_up() -> None:
-    from benchmarks.throughput import Phases
+    from benchmarks.phases import Phases
 
     now = 0.0
     phases = Phases(lambda: now)
@@ -50,7 +50,8 @@ def test_phases_are_added_up() -> None:
 
 
 def test_what_is_not_as_it_must_be_is_named() -> None:
-    from benchmarks.throughput import Phases, tell
+    from benchmarks.phases import Phases
+    from benchmarks.throughput import tell
 
     def named(name: str) -> SolutionRef:
         return SolutionRef(author="b", name=name, language="cuda", hash="h", path=f"{name}.cu")

@@ -1,7 +1,6 @@
 """FlashInfer's format: ``run`` by order, by name, and with its outputs; files from the checkout."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,19 +17,13 @@ from formats.flashinfer_problems import (
     definition,
     workload,
 )
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, written
 
 from harness.errors import ProblemError, UsageError
 from harness.formats.known import problems_in, read_problem
 from harness.grading.grader import Grader
 from harness.problem.case import CaseLimits
 from harness.records.result import Verdict
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 @pytest.mark.corpus

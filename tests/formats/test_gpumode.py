@@ -1,13 +1,12 @@
 """GPU MODE's contract: what solves a task is accepted, and what it names is all that is read."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from formats.gpumode_problems import ACCEPTED, MASKED, PROPERTY, REFUSED, SORT, checkout
-from support.foreign import foreign, graded, grading, job, written
+from support.foreign import foreign, graded, job, written
 
 from harness.errors import ProblemError
 from harness.formats.known import problems_in, read_problem
@@ -15,12 +14,6 @@ from harness.grading.grader import Grader
 from harness.grading.job import Options
 from harness.problem.case import CaseLimits
 from harness.records.result import Verdict
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 def test_right_and_wrong(grader: Grader, tmp_path: Path) -> None:

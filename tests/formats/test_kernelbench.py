@@ -1,23 +1,16 @@
 """KernelBench's contract: each reference is right by its own measure, and what differs is wrong."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from formats.kernelbench_problems import ACCEPTED, HEAD, MISTAKEN, REFUSED, SCALED
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, written
 
 from harness.errors import ProblemError, UsageError
 from harness.formats.known import problems_in, read_problem
 from harness.grading.grader import Grader
 from harness.records.result import Verdict
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 def test_its_own_reference_is_accepted_and_another_factor_wrong(

@@ -1,11 +1,10 @@
 """LeetGPU's contract: what solves a challenge is accepted, in Python and in CUDA C++."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from formats.leetgpu_problems import ACCEPTED, ADDED, REFUSED, SCALE, checkout
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, written
 
 from harness.formats.known import problems_in
 from harness.grading.grader import Grader
@@ -22,12 +21,6 @@ extern "C" void solve(float* x, float* y, float a, int n) {
 }
 """
 """Its types are not those of the signature: files for the site differ in them."""
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 @pytest.mark.corpus

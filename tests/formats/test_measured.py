@@ -1,7 +1,6 @@
 """Tolerances that are measured from float64: what honest float32 needs, and little more."""
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import pytest
 from formats.kernelbench_problems import ACCEPTED, HEAD, SCALED
 from formats.weak_problems import WEAK, problem
-from support.foreign import graded, grading, written
+from support.foreign import graded, written
 
 from harness.commands.jobs import Packages, job_of
 from harness.errors import UsageError
@@ -27,12 +26,6 @@ from harness.records.result import Verdict
 from harness.text.names import LONGEST
 
 ROOT = Path(__file__).parents[2] / "problems"
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 def measured(path: Path) -> Foreign:

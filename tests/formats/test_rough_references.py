@@ -1,12 +1,11 @@
 """References that are off by more than their tolerance, as convolutions on a card are (TF32)."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from formats.kernelbench_problems import HEAD
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, graded_with, written
 
 from harness.author.client import AuthorError
 from harness.formats.description import description
@@ -34,12 +33,6 @@ def get_init_inputs():
 """
 
 
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as one:
-        yield one
-
-
 @pytest.mark.parametrize(
     ("formula", "verdict"),
     {
@@ -55,9 +48,7 @@ def grader() -> Iterator[Grader]:
 def test_its_own_answers_and_exact_ones_are_right(
     tmp_path: Path, grader: Grader, formula: str, verdict: str
 ) -> None:
-    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + CUT))
-    text = HEAD + CUT.replace("cut(x) @ cut(w)", formula).replace("class Model", "class ModelNew")
-    result = graded(grader, problem, written(tmp_path, "mine.py", text))
+    result = graded_with(grader, tmp_path, HEAD + CUT, "cut(x) @ cut(w)", formula)
     assert result.verdict == Verdict(verdict), result.message
     assert ROUGHER in result.claims and "reference: float32" not in result.claims
 

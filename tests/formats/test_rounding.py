@@ -1,26 +1,19 @@
 """A tolerance refuses no answer that is right and rounded to its type, whatever the type."""
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from formats.gpumode_problems import HEAD as TASK
 from formats.gpumode_problems import checkout
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, written
 
 from harness.formats.rounding import with_rounding
 from harness.grading.grader import Grader
 from harness.records.result import Verdict
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 def neighbours(number: float, dtype: torch.dtype) -> tuple[float, float]:

@@ -1,12 +1,11 @@
 """Tensara's contract: what solves a problem is accepted, in Python and in CUDA C++."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from formats.tensara_problems import ACCEPTED, ADD, LOWER, MISTAKEN, REFUSED, checkout
-from support.foreign import foreign, graded, grading, written
+from support.foreign import foreign, graded, written
 
 from harness.errors import ProblemError
 from harness.formats.known import problems_in
@@ -23,12 +22,6 @@ extern "C" void solution(const float* a, const float* b, float* c, size_t n) {
   add<<<(n + 63) / 64, 64>>>(a, b, c, n);
 }
 """
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 @pytest.mark.corpus

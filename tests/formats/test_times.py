@@ -1,7 +1,7 @@
 """Times of problems in other formats: relative to their reference, as a program of its own."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ from formats.leetgpu_problems import ACCEPTED as LEETGPU_ONES
 from formats.leetgpu_problems import checkout as leetgpu
 from formats.tensara_problems import ACCEPTED as TENSARA_ONES
 from formats.tensara_problems import checkout as tensara
-from support.foreign import foreign, grading, job, written
+from support.foreign import foreign, job, written
 
 from harness.device.base import OutOfDeviceMemory
 from harness.errors import HarnessError
@@ -147,12 +147,6 @@ def test_what_takes_too_long_to_check_is_not_timed() -> None:
     require_quick(task, [case], 1e9)  # type: ignore[list-item]
     with pytest.raises(CannotBeTimed, match="one call of inputs=1 takes 0 s"):
         require_quick(task, [case], -1.0)  # type: ignore[list-item]
-
-
-@pytest.fixture(scope="module")
-def grader() -> Iterator[Grader]:
-    with grading() as made:
-        yield made
 
 
 def timed(grader: Grader, path: Path, file: Path) -> Result:

@@ -45,3 +45,10 @@ def graded(grader: Grader, problem: Foreign, file: Path, **options: object) -> R
     """The result of a check."""
     chosen = Options(timing=False, shrink_s=0.0, **options)  # type: ignore[arg-type]
     return grader.grade(job(problem, file), chosen)
+
+
+def graded_with(grader: Grader, folder: Path, text: str, formula: str, other: str) -> Result:
+    """The result of a KernelBench module with ``other`` in place of the problem's ``formula``."""
+    problem = foreign(written(folder, "set/1_a.py", text))
+    mine = text.replace(formula, other).replace("class Model", "class ModelNew")
+    return graded(grader, problem, written(folder, "mine.py", mine))
