@@ -45,10 +45,13 @@ _ORDER = 7
 """Seed of the order of problems."""
 _GRACE_S = 60.0
 """What a problem that is being graded when the time is up may still take, of several at a time."""
-_SHARE = 0.5
-"""Of a card's memory for each of several at a time: what takes more of that waits for its turn."""
+_SHARE = 0.3
+"""Of a card's memory for several at a time: what takes more than its part of that waits for its
+turn. References compute in further memory."""
 _AGAIN = ("MEMORY_LIMIT", "MachineError")
 """Verdicts of the company, not of the problem: such problems are graded again."""
+_NO_ROOM = ("OutOfMemoryError", "out of memory", "of memory, and there are", "with status 113")
+"""In messages of others, the same; 113: a process could not be confined, or not be started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +118,13 @@ def earlier(files: Sequence[Path]) -> dict[tuple[str, str], Graded]:
     Nor what does not say of which files it is, as in runs of before `--known`.
     """
     rows = (Graded(**row) for file in files for row in json.loads(file.read_bytes())["graded"])
-    return {(row.hash, row.slug): row for row in rows if row.hash and row.verdict not in _AGAIN}
+    return {(row.hash, row.slug): row for row in rows if row.hash and not _again(row)}
+
+
+def _again(row: Graded) -> bool:
+    if row.verdict == "ACCEPTED":
+        return False
+    return row.verdict in _AGAIN or any(each in row.message for each in _NO_ROOM)
 
 
 def _key(source: Source) -> tuple[str, str]:

@@ -36,6 +36,7 @@ from harness.sandbox import ROOT
 from harness.sandbox.launch import Sandbox
 from harness.sandbox.support import packages, search_path
 from harness.sandbox.zygote import zygote
+from harness.text.plain import plain
 from harness.wire import transport
 from harness.wire.memory import sealed_memory
 from harness.wire.messages import Answer, Confined, Message
@@ -56,6 +57,8 @@ _MOST = 4
 _POLL_S, _RARE_POLL_S = 0.002, 0.1
 _INHERITED = ("LD_LIBRARY_PATH",)
 _OUTPUT_BYTES = 4 << 10
+_LAST_WORDS, _LAST_WORDS_S = 200, 0.5
+"""Characters of the last line that a process has printed, and the time to read it."""
 _FILES = (f"{ROOT}/harness/author",)
 
 _STARTER = ThreadPoolExecutor(1, "start-author")
@@ -235,7 +238,9 @@ class AuthorProcess:
         if sandbox.out_of_memory():
             return _too_much_memory(self.memory_bytes)
         how = f"by signal {status - 128}" if status and status > 128 else f"with status {status}"
-        return AuthorError(1, f"ended its process {how}")
+        said = sandbox.output.text(_LAST_WORDS_S).strip().splitlines()
+        last = f": {plain(said[-1], _LAST_WORDS)}" if said else ""
+        return AuthorError(1, f"ended its process {how}{last}")
 
 
 class Author(AuthorProcess):

@@ -17,7 +17,7 @@ from harness.text.plain import plain
 MAX_BYTES = 4 << 20
 """Of one file of a problem."""
 
-VERSION = "3"
+VERSION = "4"
 """Counts changes to what a result of a foreign problem means."""
 
 

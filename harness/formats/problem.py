@@ -51,6 +51,8 @@ MEASURING = 1
 MOST_TIMED = 10
 """Shapes that are timed."""
 _STREAMED = Answers.STREAMED
+_HOST_BYTES = 16 << 30
+"""Of host memory for a submission: modules are made there, and some have gigabytes of weights."""
 _FIXED = "weights: fixed for a grade"
 _OF_THIS_RUN = secrets.token_hex(16)
 """What timed weights follow from."""
@@ -73,7 +75,7 @@ class Foreign:
     redrawn: frozenset[str] = frozenset()
     """Names of weights with values around those that they are made with, for checks beyond the
     format's own."""
-    limits: Limits = field(default_factory=Limits)
+    limits: Limits = field(default_factory=lambda: Limits(host_bytes=_HOST_BYTES))
     declared: None = None
     libraries: None = None
 
@@ -229,6 +231,10 @@ class Foreign:
         each, _, small = self.concrete(case)
         plan = _STREAMED if each.on_host else _plans(each, small=small)[0]
         return footprint((*each.tensors, *each.weights), plan)
+
+    def on_host(self, case: Case) -> bool:
+        """Whether a case's answers are the host's on a machine with a card."""
+        return self.concrete(case)[0].on_host
 
     def within(self, case: Case, room: int) -> Case | None:
         """The case as it goes into so many bytes of the device's memory; None if it does not."""

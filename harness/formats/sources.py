@@ -23,7 +23,7 @@ from harness.formats.expected import (
     typed,
     with_signs,
 )
-from harness.formats.own_answers import otherwise, tolerance
+from harness.formats.own_answers import otherwise, to_neighbours, tolerance
 from harness.formats.processes import PROBLEMS
 from harness.formats.rounding import root_mean_square
 from harness.problem.case import Case
@@ -115,7 +115,8 @@ class ForeignAnswers:
         for spec in each.compared:
             expected = right[spec.name].to(device)
             off = tolerance(each, spec.name, expected) if inexact(expected) else None
-            found[spec.name] = expectation(expected, off, spec, rounded=each.rounded)
+            rounded = to_neighbours(each, spec)
+            found[spec.name] = expectation(expected, off, spec, rounded=rounded)
         if not each.own:
             return self._with_otherwise(case, inputs, found)
 

@@ -19,14 +19,15 @@ from harness.problem.terms import Direction
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from harness.formats.problem import Foreign
     from harness.problem.case import Case
-    from harness.problem.gradable import Gradable
     from harness.problem.terms import Expectation, TensorSpec
 
 Outputs = Mapping[str, "Tensor"]
 
 MOST_BYTES = 4 << 30
-"""For checking a case, up to which it is tried: the judge holds several such sets of tensors."""
+"""For checking a case, up to which it is tried: the judge holds several such sets of tensors. Four
+times as much on a card that has eight times as much free."""
 
 NOT_TRIED = "weak: not tried, its tensors are large"
 
@@ -75,17 +76,19 @@ class Tried:
         return self.cases > 0 and self.refused == self.lacking == 0
 
 
-def weak_claims(problem: Gradable, *, emulated: bool) -> tuple[str, ...]:
+def weak_claims(problem: Foreign, *, emulated: bool) -> tuple[str, ...]:
     """The claims of a problem at the sizes of this machine: found once, the same for all results.
 
     None where its code fails meanwhile, of which a grade tells.
     """
+    import torch
+
     key = problem.hash, emulated
     with _LOCK:
         if key not in _KNOWN:
             try:
                 tried = try_impostors(problem, "weak", GRADES, emulated=emulated)
-            except UsageError:  # no case is small enough
+            except (UsageError, torch.OutOfMemoryError):  # no case is small enough
                 _KNOWN[key] = (NOT_TRIED,)
                 return _KNOWN[key]
             except JudgeError:
@@ -103,8 +106,8 @@ def claim(name: str) -> str:
     return f"weak: {name} passes"
 
 
-def try_impostors(problem: Gradable, seed: str, grades: int, *, emulated: bool) -> list[Tried]:
-    """Try all impostors in the cases of some grades, each until it is refused.
+def try_impostors(problem: Foreign, seed: str, grades: int, *, emulated: bool) -> list[Tried]:
+    """Try all impostors in the cases of some grades, each until it is refused or has no answer.
 
     Raises:
         ProblemError: the problem's code is wrong.
@@ -112,17 +115,23 @@ def try_impostors(problem: Gradable, seed: str, grades: int, *, emulated: bool) 
     """
     left = {each: Tried(name=each.name) for each in IMPOSTORS}
     found = list(left.values())
-    room = CaseLimits(work=1.0 if emulated else None, bytes=MOST_BYTES)
+    room = CaseLimits(work=1.0 if emulated else None, bytes=_most_bytes(emulated=emulated))
     for number in range(grades):
         grade = f"{seed}-{number}"
-        for case in problem.draw_cases(grade, dtype=problem.dtypes[0], room=room):
+        cases = problem.draw_cases(grade, dtype=problem.dtypes[0], room=room)
+        if all(map(problem.on_host, cases)):
+            raise UsageError("what its cases need goes into the host's memory alone")
+        for case in cases:
             if not left:
                 return found
+            if problem.on_host(case):  # too slow there
+                continue
             call = _call(problem, case, grade)
             for impostor in tuple(left):
                 answer, tried = impostor.answer(call), left[impostor]
                 if answer is None:
                     tried.lacking += 1
+                    del left[impostor]
                     continue
                 tried.cases += 1
                 if not _passes(call, answer):
@@ -131,7 +140,16 @@ def try_impostors(problem: Gradable, seed: str, grades: int, *, emulated: bool) 
     return found
 
 
-def _call(problem: Gradable, case: Case, seed: str) -> Call:
+def _most_bytes(*, emulated: bool) -> int:
+    import torch
+
+    if emulated or not torch.cuda.is_available():
+        return MOST_BYTES
+    free, _ = torch.cuda.mem_get_info()
+    return max(MOST_BYTES, min(4 * MOST_BYTES, free // 8))
+
+
+def _call(problem: Foreign, case: Case, seed: str) -> Call:
     """A call of a case, and the answer to another of the same weights."""
     dtype = problem.dtypes[0]
     specs = problem.tensors_of(case, dtype)

@@ -46,7 +46,7 @@ class HiddenMemory:
             return 0
         if not any(map(_could_hide, members)):
             return 0
-        came -= _mapped(set(processes.every()).difference(members, [os.getpid()]))
+        came -= _held_by(set(processes.every()).difference(members, [os.getpid()]))
         return came if came > room else 0
 
     def short(self) -> bool:
@@ -98,6 +98,22 @@ def _own_files() -> int:
 
 def _mapped(pids: Iterable[int]) -> int:
     return processes.status_bytes(pids, (b"RssShmem:",))
+
+
+def _held_by(pids: Iterable[int]) -> int:
+    """Shared memory of other processes: files in memory that they have open, else what is mapped.
+
+    Another judge has its batches open before anybody touches them. What several have open counts
+    once.
+    """
+    known, total = set[tuple[int, int]](), 0
+    for pid in pids:
+        files = dict(processes.anonymous_files(pid))
+        total += sum(size for file, size in files.items() if file not in known)
+        known |= files.keys()
+        if not files:
+            total += _mapped([pid])
+    return total
 
 
 def _could_hide(pid: int) -> bool:

@@ -178,10 +178,15 @@ def _become(
         os.set_inheritable(channel.fileno(), True)
         arguments = (spec.entry, str(channel.fileno()), spec.folder)
         _execute((*spec.wrapper, *_CALL_ENTRY, *arguments))
-    call_entry(spec.entry, channel, spec.folder)
+    status = 0
+    try:
+        call_entry(spec.entry, channel, spec.folder)
+    except Exception:
+        sys.excepthook(*sys.exc_info())  # its traceback, as if it were a program of its own
+        status = 1
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(status)
 
 
 def _execute(command: tuple[str, ...]) -> NoReturn:

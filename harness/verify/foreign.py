@@ -6,6 +6,8 @@ an error is what keeps it from being graded for a mistake in its file.
 
 import time
 
+from torch import OutOfMemoryError
+
 from harness.device.base import Device
 from harness.errors import ProblemError, UsageError
 from harness.formats.problem import Foreign
@@ -30,7 +32,7 @@ def verify_foreign(problem: Foreign, seed: str, grades: int, device: Device) -> 
             _verify(problem, report, device)
     except ProblemError as error:
         report.add_diagnostics(error)
-    except UsageError:  # no case is small enough
+    except (UsageError, OutOfMemoryError):  # no case is small enough
         report.warn(problem.named, "its tensors are too large to try impostors on")
     report.seconds = time.monotonic() - started
     return report

@@ -1,13 +1,14 @@
 """References of other formats on the judge's card: there, or on the processor where that fails."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from formats import flashinfer_problems, gpumode_problems, leetgpu_problems, tensara_problems
 from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import foreign, graded, grading, job, written
 
@@ -87,6 +88,39 @@ def test_another_process_draws_the_same_before_it_has_described(tmp_path: Path) 
             drawn.append(near.draw(case, small=False, seed=3, on_card=True)["x"])
             near.close()
     assert torch.equal(*drawn)
+
+
+WITH_TESTS = {
+    "tensara": lambda folder: tensara_problems.checkout(folder, "add", tensara_problems.ADD),
+    "leetgpu": lambda folder: leetgpu_problems.checkout(folder, "1_s", leetgpu_problems.SCALE),
+    "gpumode": lambda folder: gpumode_problems.checkout(folder, "sort", gpumode_problems.SORT),
+    "flashinfer": lambda folder: flashinfer_problems.checkout(
+        folder, "norm", flashinfer_problems.NORM, flashinfer_problems.NORM_WORK
+    ),
+}
+"""Formats whose problems have several tests, and a checkout of one."""
+
+
+@pytest.mark.parametrize("make", WITH_TESTS.values(), ids=WITH_TESTS)
+@pytest.mark.parametrize("device", ["cpu", "cuda:0"])
+def test_other_formats_inputs_are_drawn_on_a_card_that_works(
+    tmp_path: Path, make: Callable[[Path], Path], device: str
+) -> None:
+    one = ForeignProcess(read_problem(make(tmp_path)), pretended(device))
+    with closing(one):
+        told = one.describe(small=False)
+        assert told.on_card == (device == "cpu")
+        assert not any(claim.startswith("sizes:") for claim in told.claims)
+        case = list(told.cases.values())[1]
+        drawn = [one.draw(case, small=False, seed=s, on_card=told.on_card) for s in (3, 3, 4)]
+        first, again, other = (
+            torch.cat([x.double().flatten() for x in each.values()]) for each in drawn
+        )
+        assert torch.equal(first, again)
+        assert not torch.equal(first, other)
+        right = one.right(case, small=False, weights=0, inputs=drawn[0], on_card=told.on_card)
+        assert all(bool(x.isfinite().all()) for x in right.values())
+        assert {*right} == {spec.name for spec in case.compared}
 
 
 @pytest.fixture
@@ -215,3 +249,28 @@ def test_a_reference_is_accepted_as_a_submission_with_weights_of_each_call(
     assert (result.verdict, result.message) == ("ACCEPTED", "")
     assert "weights: fixed for a grade" not in result.claims
     assert not timed or result.score is not None
+
+
+SOLUTIONS = {
+    "tensara": "def solution(a, b, c, n): c.copy_(a + b)",
+    "leetgpu": "def solve(x, y, a, n): y.copy_(x * a)",
+    "gpumode": gpumode_problems.ACCEPTED["sort"][1],
+    "flashinfer": flashinfer_problems.ACCEPTED["norm"][2],
+}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", WITH_TESTS)
+def test_other_formats_are_graded_with_all_tensors_on_the_card(tmp_path: Path, name: str) -> None:
+    from harness.device.cuda import CudaDevice
+    from harness.grading.grader import Grader
+    from harness.grading.job import Options
+    from harness.progress.progress import NoProgress
+
+    problem = foreign(WITH_TESTS[name](tmp_path))
+    file = written(tmp_path, "mine.py", SOLUTIONS[name])
+    with Grader(CudaDevice(), NoProgress()) as grader:
+        options = Options(timing=False, quick=True, shrink_s=0.0)
+        result = grader.grade(job(problem, file), options)
+    assert (result.verdict, result.message) == ("ACCEPTED", "")
+    assert PROBLEMS.described(problem.source, small=False).on_card

@@ -1,5 +1,6 @@
 """References that are off by more than their tolerance for some inputs alone, or at some sizes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from support.foreign import foreign, graded, graded_with, written
 
 from harness.formats.description import FormatCase
 from harness.formats.expected import expectation
-from harness.formats.own_answers import OTHER, otherwise
+from harness.formats.own_answers import OTHER, otherwise, to_neighbours
 from harness.formats.rounding import ROUGHER
 from harness.grading.grader import Grader
 from harness.problem.terms import Direction, Expectation, TensorSpec
@@ -181,3 +182,55 @@ def test_an_output_without_elements_agrees() -> None:
     one = case(shape=(0,))
     empty = torch.zeros(0, dtype=torch.float64)
     assert otherwise(one, known(empty, one), {"y": empty}) is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rtol", "rounded", "beside"),
+    [
+        ("float16", 1e-5, False, True),  # finer than the type's 1e-3
+        ("float16", 1e-2, False, False),
+        ("float32", 1e-5, False, False),
+        ("float16", 0.0, False, False),  # the very number
+        ("float16", 1e-2, True, True),
+        ("int32", 1e-5, False, False),
+    ],
+)
+def test_where_numbers_beside_the_right_one_are_right(
+    dtype: str, rtol: float, rounded: bool, beside: bool
+) -> None:
+    one = replace(case(rtol=rtol, dtype=dtype), rounded=rounded)
+    assert to_neighbours(one, one.tensors[0]) == beside
+
+
+PRODUCT = """
+def generate_input(size, seed):
+    a, b = (torch.rand(size, size, device="cuda", generator=generator(seed + n)) for n in (0, 1))
+    return a.half(), b.half()
+
+def ref_kernel(data):
+    return data[0] @ data[1]
+
+check_implementation = make_match_reference(ref_kernel)
+"""
+OTHER_SIDE = """
+import torch
+def custom_kernel(data):
+    exact = data[0].double() @ data[1].double()
+    near = exact.half()
+    steps = torch.where(exact > near.double(), STEPS, -STEPS).to(torch.int16)
+    return (near.view(torch.int16) + steps).view(torch.float16)
+"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "verdict"),
+    [(0, Verdict.ACCEPTED), (1, Verdict.ACCEPTED), (2, Verdict.WRONG_ANSWER)],
+)
+def test_a_sum_that_rounds_the_other_way_is_right_however_fine_the_tolerance(
+    tmp_path: Path, grader: Grader, steps: int, verdict: Verdict
+) -> None:
+    task = gpumode_problems.HEAD + PRODUCT
+    problem = foreign(gpumode_problems.checkout(tmp_path, "product", task))
+    file = written(tmp_path, "mine.py", OTHER_SIDE.replace("STEPS", str(steps)))
+    result = graded(grader, problem, file)
+    assert (result.verdict, "tolerance: own 1e-05·|x| + 1e-08" in result.claims) == (verdict, True)

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from harness.formats.messages import CasesDescribed, ToldTensor
 from harness.formats.process.modes import Uncompiled, deterministic, tensors_in
+from harness.formats.process.place import PLACE
 from harness.formats.rounding import ROOM, ROUGH, root_mean_square, with_rounding
 from harness.problem.dtypes import NARROW
 
@@ -93,8 +94,8 @@ def reseeded(seed: int) -> Iterator[None]:
         return int.from_bytes(digest[:8], "big") >> 1
 
     class Mixed(generator):  # type: ignore[misc, valid-type]
-        def __new__(cls, *_: object, **__: object) -> Any:  # on the processor, wherever it says
-            return super().__new__(cls)
+        def __new__(cls, *_: object, **__: object) -> Any:  # where is drawn, wherever it says
+            return super().__new__(cls, PLACE.drawing)
 
         def manual_seed(self, own: int) -> Any:
             super().manual_seed(mixed(own))

@@ -36,10 +36,13 @@ from harness.formats.process.nested import filled, flattened
 from harness.formats.process.place import PLACE, Moved
 from harness.formats.process.weights import held, hold, told_weights, without_weights
 from harness.formats.rounding import ROUGHER
+from harness.formats.versions import fingerprint, version_of
 from harness.runner.entry.construction import seed_all
 
 TOLERANCE = 1e-4
 """Of KernelBench's evaluation in float32, relative and absolute alike."""
+FIRST_TOLERANCE = 1e-2
+"""Of v0's."""
 
 CASES = ("inputs=1", "inputs=2")
 """They differ in their seeds."""
@@ -54,6 +57,9 @@ class KernelBench:
         self._path = path
         self._text = path.read_bytes()
         self._files: dict[bool, _File] = {}
+        version = version_of(fingerprint(self._text))
+        first = version is not None and version.is_first
+        self._tolerance = FIRST_TOLERANCE if first else TOLERANCE
         ast.parse(self._text)  # a mistake is told now
 
     def describe(self, *, small: bool) -> CasesDescribed:
@@ -91,7 +97,7 @@ class KernelBench:
 
     def _cut(self, factor: int) -> "_File":
         tree = cut(ast.parse(self._text), factor)
-        return _File(load_tree(tree, self._path, self._path.stem), factor)
+        return _File(load_tree(tree, self._path, self._path.stem), factor, self._tolerance)
 
     def _small_file(self) -> "_File":
         """The file cut as little as is needed; by most, where that is not known."""
@@ -132,8 +138,9 @@ class KernelBench:
 class _File:
     """The loaded file with its numbers divided by ``factor``."""
 
-    def __init__(self, module: ModuleType, factor: int) -> None:
+    def __init__(self, module: ModuleType, factor: int, tolerance: float) -> None:
         self._factor = factor
+        self._tolerance = tolerance
         self._model: Any = _needed(module, "Model")
         self._get_inputs: Any = _needed(module, "get_inputs")
         self._get_init: Any = _needed(module, "get_init_inputs")
@@ -247,8 +254,8 @@ class _File:
         self._exactness = exactness = tried_wide(
             lambda: self._called(module, arguments, 1, wide=True),
             outputs,
-            TOLERANCE,
-            TOLERANCE,
+            self._tolerance,
+            self._tolerance,
         )
         tensors = _tensors(arguments)
         claims = ["shapes: fixed"]
@@ -272,8 +279,8 @@ class _File:
                 ),
             ),
             cases=tuple(self._case(key, arguments, outputs, exactness) for key in CASES),
-            rtol=TOLERANCE,
-            atol=TOLERANCE,
+            rtol=self._tolerance,
+            atol=self._tolerance,
             claims=tuple(claims),
             weights=weights,
             on_card=PLACE.draws,

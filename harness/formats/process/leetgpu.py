@@ -73,7 +73,8 @@ class LeetGpu(Adaptor):
             raise UngradableError(f"needs {self._challenge.num_gpus} GPUs")
         self._signature = _signature(self._challenge.get_solve_signature())
         self._described: dict[bool, CasesDescribed] = {}
-        self._last: tuple[int, Sequence[Test]] | None = None
+        self._last: tuple[int, bool, Sequence[Test]] | None = None
+        """Tests, the seed that they are drawn under, and whether they are on the card."""
         self._exactness: dict[int, Exactness] = {}
 
     def describe(self, *, small: bool) -> CasesDescribed:
@@ -112,17 +113,33 @@ class LeetGpu(Adaptor):
 
     def _tests(self, seed: int) -> Sequence[Test]:
         """The tests as they are drawn under a seed, with tensors for what describes some."""
-        if self._last is None or self._last[0] != seed:
+        if self._last is None or self._last[:2] != (seed, PLACE.draws):
             self._last = None
             seed_all(seed)
             with reseeded(seed), set_memory():
-                tests = self._challenge.generate_functional_test()
-                if not isinstance(tests, list) or not all(isinstance(t, dict) for t in tests):
-                    raise MistakeError("generate_functional_test returns no list of dictionaries")
-                self._last = seed, [{n: _made(v) for n, v in test.items()} for test in tests]
-        return self._last[1]
+                self._last = seed, PLACE.draws, PLACE.drawn(self._made)
+        return self._last[2]
+
+    def _made(self) -> Sequence[Test]:
+        tests = self._challenge.generate_functional_test()
+        if not isinstance(tests, list) or not all(isinstance(t, dict) for t in tests):
+            raise MistakeError("generate_functional_test returns no list of dictionaries")
+        made = [{name: _made(value) for name, value in test.items()} for test in tests]
+        return [
+            {n: PLACE.with_inputs(x) if isinstance(x, Tensor) else x for n, x in test.items()}
+            for test in made
+        ]
+
+    def _choose_place(self, *, small: bool) -> None:
+        """Draw tests on the card from now on, if there is one and they can be drawn there."""
+        PLACE.draw_there(not small)
+        try:
+            self._tests(1)
+        except Exception:
+            PLACE.draw_there(False)
 
     def _told(self, *, small: bool) -> CasesDescribed:
+        self._choose_place(small=small)
         tests, others = list(self._tests(1)), list(self._tests(2))
         if len(tests) != len(others) or not tests:
             raise MistakeError("generate_functional_test is not the same number of tests each time")
@@ -157,6 +174,7 @@ class LeetGpu(Adaptor):
             rtol=rtol,
             atol=atol,
             claims=tuple(claims),
+            on_card=PLACE.draws,
         )
 
     def _require_names(self, test: Test) -> None:

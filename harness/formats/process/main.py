@@ -127,10 +127,9 @@ class ForeignAuthor:
             case MeasureError():
                 from harness.formats.process.measure import relative_error
 
-                case = message.case
-                return ErrorMeasured(
-                    relative=relative_error(self._problem, case, small=message.small)
-                )
+                case, small = message.case, message.small
+                _place().draw_there(self._problem.describe(small=small).on_card)
+                return ErrorMeasured(relative=relative_error(self._problem, case, small=small))
             case CheckOutputs():
                 with _room(descriptors[0], (*message.inputs, *message.outputs)) as room:
                     inputs, outputs = (
@@ -154,7 +153,8 @@ class ForeignAuthor:
         if isinstance(error, UngradableError):
             return CannotBeGraded(reason=str(error)[:MAX_TEXT])
         if isinstance(error, ModuleNotFoundError):
-            return CannotBeGraded(reason=f"needs the package {error.name}, which is not installed")
+            missing = error.name or str(error)
+            return CannotBeGraded(reason=f"needs the package {missing}, which is not installed")
         if type(error).__name__ == "NotEmulated":
             return CannotBeGraded(reason=str(error)[:MAX_TEXT])
         line = line_of(error, self._file)

@@ -59,16 +59,34 @@ class Place:
         self.draws = wanted and self._card is not None
         self._counted_on |= self.draws
 
+    @contextmanager
+    def on_processor(self) -> Iterator[None]:
+        """Inputs are drawn on the processor inside."""
+        before, self.draws = self.draws, False
+        try:
+            yield
+        finally:
+            self.draws = before
+
+    @property
+    def drawing(self) -> torch.device:
+        """Where inputs are drawn now; what has shapes alone is made nowhere."""
+        if self._card is None or not self.draws or torch.get_default_device().type == "meta":
+            return _PROCESSOR
+        return self._card
+
     def drawn(self, draw: Callable[[], MadeT]) -> MadeT:
         """What ``draw`` returns; what it makes is made where inputs are drawn."""
-        if self._card is None or not self.draws:
+        where = self.drawing
+        if where is _PROCESSOR:
             return draw()
-        with _on_card(self._card):
+        with _on_card(where):
             return draw()
 
     def with_inputs(self, tensor: Tensor) -> Tensor:
         """A tensor where inputs are drawn."""
-        return tensor if self._card is None or not self.draws else _to(tensor, self._card)
+        where = self.drawing
+        return tensor if where is _PROCESSOR else _to(tensor, where)
 
     def compute(self, reference: Callable[[Moved], Mapping[str, Tensor]]) -> dict[str, Tensor]:
         """What ``reference`` returns, there where inputs are drawn; it is told how to move.
@@ -122,7 +140,7 @@ class Place:
 PLACE = Place()
 """Global: a process loads one problem."""
 
-_STAYING = (torch.Tensor.cuda, torch.Tensor.cpu, torch.Tensor.pin_memory)
+_STAYING = (torch.Tensor.cpu, torch.Tensor.pin_memory)
 
 
 @contextmanager
@@ -151,6 +169,8 @@ class _OnCard(TorchFunctionMode):
     ) -> Any:
         if func in _STAYING:
             return args[0]
+        if func is torch.Tensor.cuda:
+            return _to(args[0], self._card)
         named = {key: self._there(value) for key, value in (kwargs or {}).items()}
         if func in _device_constructors() and named.get("device") is None:
             named["device"] = self._card

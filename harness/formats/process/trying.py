@@ -189,17 +189,18 @@ class Tested(Adaptor, ABC):
         return self._trials[key]
 
     def _tried(self, key: str) -> Trial | None:
-        """The test at the first sizes that go; None if there are none."""
-        for factor in self.factors:
-            try:
-                values, right = self._bounded(key, factor)
-            except TooMuchError:
-                continue
-            except Exception:
-                if factor == 0:
-                    raise
-                continue  # these numbers do not go together: others may
-            return self._studied(key, factor, values, right)
+        """The test at the first sizes that go on the processor; None if there are none."""
+        with PLACE.on_processor():
+            for factor in self.factors:
+                try:
+                    values, right = self._bounded(key, factor)
+                except TooMuchError:
+                    continue
+                except Exception:
+                    if factor == 0:
+                        raise
+                    continue  # these numbers do not go together: others may
+                return self._studied(key, factor, values, right)
         return None
 
     def _bounded(self, key: str, factor: int) -> tuple[dict[str, Value], Tensors]:
@@ -268,18 +269,22 @@ class Tested(Adaptor, ABC):
             except Exception:
                 values = self._drawn(key, 1, 0)
                 found = values, self._evaluated(key, values)
-            self._full[key] = found[0], {n: x.to("meta") for n, x in found[1].items()}
+            given = {n: _shape_of(x) if isinstance(x, Tensor) else x for n, x in found[0].items()}
+            self._full[key] = given, {n: _shape_of(x) for n, x in found[1].items()}
         return self._full[key]
 
     def _drawn(self, key: str, seed: int, factor: int) -> dict[str, Value]:
         seed_all(seed)
         with torch.no_grad():
-            values = self.drawn(key, seed, factor)
+            values = PLACE.drawn(lambda: self.drawn(key, seed, factor))
         for name, value in values.items():
             if not isinstance(value, Tensor | int | float):
                 raise UngradableError(f"{name} is a {type(value).__name__}: no tensor or number")
         settled = without_gaps if self.strided else Tensor.contiguous
-        return {n: settled(x.detach()) if isinstance(x, Tensor) else x for n, x in values.items()}
+        return {
+            name: settled(PLACE.with_inputs(x.detach())) if isinstance(x, Tensor) else x
+            for name, x in values.items()
+        }
 
     def _evaluated(
         self, key: str, values: Values, *, wide: bool = False, seed: int = 1
@@ -300,6 +305,8 @@ class Tested(Adaptor, ABC):
         if not keys:
             raise MistakeError("it has no tests")
         self._nearest(keys[0])
+        if not small:
+            self._choose_place(keys)
         cases: list[ToldCase] = []
         parameters: tuple[ToldParameter, ...] = ()
         shown: list[Trial] = []
@@ -328,7 +335,18 @@ class Tested(Adaptor, ABC):
             rtol=max((each.rtol for each in rules), default=0.0),
             atol=max((each.atol for each in rules), default=0.0),
             claims=tuple(self._claims(shown, len(keys), small=small)),
+            on_card=not small and PLACE.draws,
         )
+
+    def _choose_place(self, keys: Sequence[str]) -> None:
+        """Draw inputs on the card from now on, if all trials can be drawn there."""
+        trials = {key: trial for key in keys if (trial := self._trial(key)) is not None}
+        PLACE.draw_there()
+        try:
+            for key, trial in trials.items() if PLACE.draws else ():
+                self._drawn(key, 1, trial.factor)
+        except Exception:
+            PLACE.draw_there(False)
 
     def _parameters(self, key: str, values: Values, right: Tensors) -> tuple[ToldParameter, ...]:
         free = self.loose(key)
@@ -379,7 +397,7 @@ class Tested(Adaptor, ABC):
     def _claims(self, shown: Sequence[Trial], count: int, *, small: bool) -> list[str]:
         claims = ["shapes: fixed"]
         factors = sorted({each.factor for each in shown} - {0})
-        if factors:
+        if small and factors:
             most = f" up to {factors[-1]}" if len(factors) > 1 else f" {factors[-1]}"
             claims.append(f"sizes: divided by{most} for the CPU")
         if len(shown) < count:
@@ -393,3 +411,7 @@ class Tested(Adaptor, ABC):
         if any(each.exactness.errors and each.rule is not None for each in shown):
             claims.append(ROUGHER)
         return claims
+
+
+def _shape_of(tensor: Tensor) -> Tensor:
+    return tensor.to("meta")
