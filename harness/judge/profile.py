@@ -18,6 +18,7 @@ import socket
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from harness.errors import MachineError
@@ -123,9 +124,10 @@ def profile_each(
 ) -> list[Profile] | str:
     """Profile the kernels of one call of each case in one run of the tool; or say why not.
 
-    The tool starts to look when the runner says so (``cuProfilerStart``), after the call that warms
-    up: kernels tune themselves as they would without it. Each call ends with a kernel of the
-    runner's. ``metrics`` are as for :func:`profile`; a call has ``seconds`` at most.
+    The tool starts to look when the runner says so (``cuProfilerStart``), after calls of all cases
+    that warm up: kernels compile and tune themselves as they would without it, and a compiler that
+    it looks at may never end. Each call ends with a kernel of the runner's. ``metrics`` are as for
+    :func:`profile`; a call has ``seconds`` at most.
 
     Raises:
         MachineError: the device has no room.
@@ -133,21 +135,22 @@ def profile_each(
     most = (MAX_LAUNCHES + 1) * len(cases)
     watched = _under(program, tool, metrics, most, *_WHEN_TOLD)
     with _session(task, watched, seconds) as session:
-        faults = (_call(session, task, case, told=True) for case in cases)
-        fault = _load(session) or next(filter(None, faults), None)
+        warm_ups = (_call(session, task, case, run=False) for case in cases)
+        calls = (_call(session, task, case, told=True) for case in cases)
+        fault = _load(session) or next(filter(None, chain(warm_ups, calls)), None)
         if fault is None:
             _let_go(session)
         output = session.output()
     launches = _launches(output, fault, most)
     if isinstance(launches, str):
         return launches
-    calls = calls_of(launches)
-    if len(calls) != len(cases) or output.endswith(_CUT):
-        said = f"{len(launches)} launches, in {len(calls)} calls that ended, of {len(cases)}"
+    told = calls_of(launches)
+    if len(told) != len(cases) or output.endswith(_CUT):
+        said = f"{len(launches)} launches, in {len(told)} calls that ended, of {len(cases)}"
         return f"{TOOL} told of {said}"
-    if not all(calls):
+    if not all(told):
         return "a call launches no kernel"
-    pairs = zip(cases, calls, strict=True)
+    pairs = zip(cases, told, strict=True)
     return [Profile(spec=case.spec, kernels=kernels, one_call=True) for case, kernels in pairs]
 
 
@@ -172,8 +175,10 @@ def _load(session: Session) -> Fault | None:
     return session.load()
 
 
-def _call(session: Session, task: Task, case: Case, *, told: bool = False) -> Fault | None:
-    """The fault of one call to warm up and one more; None if both went well.
+def _call(
+    session: Session, task: Task, case: Case, *, run: bool = True, told: bool = False
+) -> Fault | None:
+    """The fault of one call to warm up and, if it is to ``run``, one more; None if both went well.
 
     ``told``: the tool is told of the second.
     """
@@ -186,6 +191,8 @@ def _call(session: Session, task: Task, case: Case, *, told: bool = False) -> Fa
         prepared = session.prepare(batch, RunOptions(warmups=1))
         if isinstance(prepared, Fault):
             return prepared
+        if not run:
+            return session.unmap()
         seconds = session.run(batch, f"{task.seed}/profile", profiled=told)
         return seconds if isinstance(seconds, Fault) else session.unmap()
 
