@@ -189,7 +189,7 @@ class Sandbox:
         if self._group is None:
             hidden = self._unseen.beyond(room, self._members.look(), shown)
         if hidden or self._unseen.short():
-            self._unseen.blame(self.close, hidden, shown)
+            self._unseen.blame(self.close, hidden)
             return True
         return False
 

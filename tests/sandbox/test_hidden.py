@@ -238,11 +238,30 @@ def test_who_takes_the_machines_last_memory_is_known(
     assert not watch.short()
     _meminfo(tmp_path, monkeypatch, 100)
     assert watch.short()
-    watch.blame(lambda: _meminfo(tmp_path, monkeypatch, 3900), 0, 0)
+    watch.blame(lambda: _meminfo(tmp_path, monkeypatch, 3900), 0)
     with pytest.raises(MachineError, match="100 MiB of memory left"):
         _meminfo(tmp_path, monkeypatch, 100)
-        watch.blame(lambda: _meminfo(tmp_path, monkeypatch, 300), 0, 0)
+        watch.blame(lambda: _meminfo(tmp_path, monkeypatch, 300), 0)
     assert not HiddenMemory().short()  # it had no more before
+
+
+@pytest.mark.parametrize("looks", [2, 10**6])
+def test_what_is_nobodys_for_a_moment_is_not_hidden(
+    monkeypatch: pytest.MonkeyPatch, looks: int
+) -> None:
+    """Others that end give their memory back in their own time."""
+    plain, seen = hidden._sums(), []
+
+    def sums() -> dict[str, int]:
+        seen.append(1)
+        more = 1 << 40 if 1 < len(seen) <= 1 + looks else 0
+        return {**plain, "Shmem": plain["Shmem"] + more}
+
+    monkeypatch.setattr(hidden, "_sums", sums)
+    monkeypatch.setattr(hidden, "_could_hide", lambda _: True)
+    monkeypatch.setattr(hidden, "_SURE_S", 0.2)
+    watch = HiddenMemory()
+    assert (watch.beyond(1 << 39, [os.getpid()], 0) > 0) == (looks > 2)
 
 
 def test_processes_that_are_gone_hold_nothing() -> None:
