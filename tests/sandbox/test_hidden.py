@@ -1,8 +1,10 @@
 """Memory that no process shows counts as the sandbox's that holds it, and as nobody else's."""
 
+import fcntl
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,16 @@ from harness.sandbox.support import detect_support
 
 MIB = 1 << 20
 LIMIT = 256 * MIB
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The sums are the machine's: one of these tests at a time, in whatever process."""
+    shared = tmp_path_factory.getbasetemp().parent / "hidden-memory.lock"
+    with shared.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
 
 SHARED = {
     "in flight": """
