@@ -33,6 +33,7 @@ MOST_CONSTRUCT = 16 << 10
 """Characters of a constructor's arguments."""
 _DEEPEST = 16
 
+_HEX = re.compile(r"[0-9a-f]{2,2048}")
 _KEY = re.compile(r"[a-z]+=[a-z0-9_-]{1,40}")
 _NAME = re.compile(r"[^\W\d]\w{0,79}", re.ASCII)
 _WEIGHT = re.compile(r"self(\.\w+)+", re.ASCII)
@@ -206,7 +207,11 @@ def _case(
         if each.strides:
             _require(_without_gaps(each.shape, each.strides), f"the strides of {each.name}")
             spec = replace(spec, strides=each.strides)
-        specs.append(replace(spec, seen_as=each.seen_as))
+        if each.on_host:
+            given = direction is Direction.IN and _HEX.fullmatch(each.on_host) is not None
+            all_of_it = len(each.on_host) == 2 * spec.span * DTYPES[spec.dtype].itemsize
+            _require(given and all_of_it, f"the bytes of {each.name}")
+        specs.append(replace(spec, seen_as=each.seen_as, on_host=each.on_host))
     _require_room(specs)
     _require_json(told.construct, "a constructor's arguments")
     _require_json(told.call, "a call's arguments")

@@ -77,6 +77,9 @@ class ToldTensor(WireRecord):
     """Elements from one index to the next of each dimension; none where it is row-major."""
     seen_as: str = ""
     """The narrow type that its bytes are seen as; empty for ``dtype``."""
+    on_host: str = ""
+    """Its bytes as hex digits, the same in all calls, where a submission on a card gets them in the
+    host's memory; empty for others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

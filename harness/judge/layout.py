@@ -58,6 +58,7 @@ class BufferLayout:
             dtype=self.tensor.dtype,
             zeroed=self.tensor.zeroed,
             seen_as=self.tensor.seen_as,
+            on_host=self.tensor.on_host,
         )
 
     def elements(self, rows: Tensor, dtype: torch.dtype | None = None) -> Tensor:

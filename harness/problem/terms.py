@@ -78,6 +78,9 @@ class TensorSpec:
     seen_as: str = ""
     """The type that a submission sees its bytes as, one of :data:`~harness.problem.dtypes.NARROW`;
     empty where that is ``dtype``."""
+    on_host: str = ""
+    """The bytes that it has in every call as hex digits, where a submission on a GPU gets it in the
+    host's memory; empty for others."""
 
     @property
     def span(self) -> int:

@@ -106,8 +106,14 @@ class _Library:
 
 
 def c_argument(argument: Argument, index: int, arena: ImportedArena) -> CValue:
-    """The argument of call ``index`` as C has it: a pointer into the arena, or a number."""
+    """The argument of call ``index`` as C has it: a pointer into the arena, or a number.
+
+    Or bytes in the host's memory, which C gets a pointer to.
+    """
     if isinstance(argument, TensorArgument):
+        if argument.on_host:
+            known = bytes.fromhex(argument.on_host)
+            return (ctypes.c_char * len(known)).from_buffer_copy(known)
         return ctypes.c_void_p(arena.address + argument.base + index * argument.stride)
     kind = SCALARS[argument.ctype]
     floating = kind in (ctypes.c_float, ctypes.c_double)

@@ -147,8 +147,11 @@ class TorchProgram(GraphProgram):
         if isinstance(argument, ScalarArgument):
             floating = argument.ctype in ("float", "double")
             return float(argument.value) if floating else int(argument.value)
-        start = argument.base + index * argument.stride
         dtype = getattr(self._torch, argument.dtype)
+        if argument.on_host:
+            known = self._torch.frombuffer(bytearray.fromhex(argument.on_host), dtype=dtype)
+            return known.reshape(argument.shape)
+        start = argument.base + index * argument.stride
         flat = whole[start : start + argument.bytes].view(dtype)
         tensor = flat.as_strided(argument.shape, argument.strides)
         return tensor.view(getattr(self._torch, argument.seen_as)) if argument.seen_as else tensor

@@ -37,6 +37,9 @@ class TensorArgument(TensorShape):
     """Whether it is 0 before every call, so that a runner sets it before those that warm it up."""
     seen_as: str = ""
     """Torch's name of the data type that Python files see its bytes as; empty for ``dtype``."""
+    on_host: str = ""
+    """The bytes of all its calls as hex digits, where a submission on a GPU gets them in the host's
+    memory; empty where it gets those of the arena."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

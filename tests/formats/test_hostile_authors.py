@@ -225,6 +225,31 @@ def test_bytes_that_are_seen_as_something_else_are_refused(lie: dict[str, Any]) 
         description(whole)
 
 
+@pytest.mark.parametrize(
+    ("kind", "digits", "right"),
+    [
+        ("in", "000000000100", True),
+        ("in", "0000000001", False),  # too few bytes
+        ("in", "00000000010000", False),
+        ("in", "0000000001GG", False),
+        ("inout", "000000000100", False),  # nobody sees what is written there
+    ],
+)
+def test_bytes_in_the_hosts_memory_are_all_of_an_inputs(
+    kind: str, digits: str, right: bool
+) -> None:
+    whole = told_bytes(seen_as="", on_host=digits)
+    parameters = (replace(whole.parameters[0], kind=kind), whole.parameters[1])  # type: ignore[arg-type]
+    loose = () if kind == "in" else ("a",)
+    cases = tuple(replace(each, loose=loose) for each in whole.cases)
+    whole = replace(whole, parameters=parameters, cases=cases)
+    if right:
+        assert description(whole).cases["inputs=1"].tensors[0].on_host == digits
+    else:
+        with pytest.raises(AuthorError, match="the bytes of a"):
+            description(whole)
+
+
 X, Y = (ToldTensor(name=name, dtype="float32", shape=(2,)) for name in "xy")
 OUT = ToldParameter(name="y", ctype="float", kind="out")
 

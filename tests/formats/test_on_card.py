@@ -92,6 +92,7 @@ def test_another_process_draws_the_same_before_it_has_described(tmp_path: Path) 
 
 WITH_TESTS = {
     "tensara": lambda folder: tensara_problems.checkout(folder, "add", tensara_problems.ADD),
+    "host": lambda folder: tensara_problems.checkout(folder, "greatest", tensara_problems.GREATEST),
     "leetgpu": lambda folder: leetgpu_problems.checkout(folder, "1_s", leetgpu_problems.SCALE),
     "gpumode": lambda folder: gpumode_problems.checkout(folder, "sort", gpumode_problems.SORT),
     "flashinfer": lambda folder: flashinfer_problems.checkout(
@@ -256,19 +257,39 @@ SOLUTIONS = {
     "leetgpu": "def solve(x, y, a, n): y.copy_(x * a)",
     "gpumode": gpumode_problems.ACCEPTED["sort"][1],
     "flashinfer": flashinfer_problems.ACCEPTED["norm"][2],
+    "host": "def solution(x, dim, place, shape, ndim):\n"
+    "    assert not shape.is_cuda and tuple(shape.tolist()) == x.shape\n"
+    "    place.copy_(x.argmax(dim))",
+    "host.cu": """
+        __global__ void greatest(const float* x, int* place, int before, int length, int after) {
+          int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i >= before * after) return;
+          const float* first = x + i / after * length * after + i % after;
+          int best = 0;
+          for (int j = 1; j < length; j++) if (first[j * after] > first[best * after]) best = j;
+          place[i] = best;
+        }
+        extern "C" void solution(const float* x, int dim, int* place, const int* shape, size_t n) {
+          int before = 1, after = 1;
+          for (size_t d = 0; d < n; d++) if (d < dim) before *= shape[d];
+          for (size_t d = dim + 1; d < n; d++) after *= shape[d];
+          greatest<<<(before * after + 63) / 64, 64>>>(x, place, before, shape[dim], after);
+        }
+    """,
 }
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", WITH_TESTS)
+@pytest.mark.parametrize("name", SOLUTIONS)
 def test_other_formats_are_graded_with_all_tensors_on_the_card(tmp_path: Path, name: str) -> None:
     from harness.device.cuda import CudaDevice
     from harness.grading.grader import Grader
     from harness.grading.job import Options
     from harness.progress.progress import NoProgress
 
-    problem = foreign(WITH_TESTS[name](tmp_path))
-    file = written(tmp_path, "mine.py", SOLUTIONS[name])
+    kind, _, suffix = name.partition(".")
+    problem = foreign(WITH_TESTS[kind](tmp_path))
+    file = written(tmp_path, f"mine.{suffix or 'py'}", SOLUTIONS[name])
     with Grader(CudaDevice(), NoProgress()) as grader:
         options = Options(timing=False, quick=True, shrink_s=0.0)
         result = grader.grade(job(problem, file), options)

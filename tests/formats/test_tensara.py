@@ -89,9 +89,25 @@ def test_sizes_are_its_own_on_a_card_and_nothing_is_drawn_for_that(tmp_path: Pat
     assert problem.unfit(emulated=False) == ""
     timed = problem.timed_cases(emulated=False)
     assert [case.sizes["n"] for case in timed] == [300, 1 << 22, 1 << 30]
-    host = foreign(checkout(tmp_path, "greatest", ACCEPTED["greatest"][0]))
-    assert host.unfit(emulated=True) == ""
-    assert "shape lies in the host's memory" in host.unfit(emulated=False)
+
+
+@pytest.mark.corpus
+def test_what_lies_in_the_hosts_memory_on_a_card_keeps_its_values(tmp_path: Path) -> None:
+    text = ACCEPTED["greatest"][0]
+    host = foreign(checkout(tmp_path, "greatest", text))
+    for emulated, known in ((True, ["", ""]), (False, [(4, 5), (3, 4, 6)])):
+        timed = host.timed_cases(emulated=emulated)
+        found = [host.tensors_of(case, "float32")[2].on_host for case in timed]
+        assert [tuple(bytes.fromhex(each)[::4]) if each else "" for each in found] == known
+    plain = text.replace("dtype=torch.int32), len", "dtype=torch.int32, device='cuda'), len")
+    there = foreign(checkout(tmp_path, "there", plain))
+    (first, _) = there.timed_cases(emulated=False)
+    assert there.tensors_of(first, "float32")[2].on_host == ""
+    drawn = "torch.randint(1 << 30, (2,), dtype=torch.int32), len"
+    moving = text.replace("torch.tensor(d['shape'], dtype=torch.int32), len", drawn)
+    assert moving != text
+    other = foreign(checkout(tmp_path, "other", moving))
+    assert "shape in the host's memory has other values each time" in other.unfit(emulated=False)
 
 
 @pytest.mark.corpus

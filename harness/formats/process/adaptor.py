@@ -289,10 +289,12 @@ def told(
     zeroed: bool = False,
     compared: bool = False,
     strided: bool = False,
+    on_host: Tensor | None = None,
 ) -> ToldTensor:
     """What the judge is told of a tensor; ``compared`` if it is right or wrong after a call.
 
-    With ``strided`` it is handed over with its strides.
+    With ``strided`` it is handed over with its strides. ``on_host`` are the values of one that lies
+    in the host's memory.
     """
     narrow = tensor.dtype in NARROW_TYPES
     plain = (narrow and not compared) or tensor.dtype in C_NAMES
@@ -307,7 +309,12 @@ def told(
         zeroed=zeroed,
         strides=tuple(tensor.stride()) if strided and not tensor.is_contiguous() else (),
         seen_as=dtype if narrow else "",
+        on_host="" if on_host is None else _hex(on_host),
     )
+
+
+def _hex(tensor: Tensor) -> str:
+    return tensor.contiguous().view(torch.uint8).numpy().tobytes().hex()
 
 
 def without_gaps(tensor: Tensor) -> Tensor:

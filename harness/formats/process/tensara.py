@@ -58,7 +58,6 @@ class Tensara(Tested):
         made = self._problem(0)
         self._parameters_told = _parameters(made)
         self._tests = len(_tests(made))
-        self._host: set[str] = set()
 
     def keys(self) -> Sequence[str]:
         """The sample, and the tests."""
@@ -71,8 +70,7 @@ class Tensara(Tested):
             problem, test = self._test(key, factor)
             inputs = test["create_inputs"]()
             inputs = list(inputs) if isinstance(inputs, tuple | list) else [inputs]
-            with _Devices() as devices:
-                extra = list(problem.get_extra_params(test))
+            extra = list(problem.get_extra_params(test))
         names = [n for n, each in self._parameters_told.items() if not _is_output(each)]
         values = inputs + extra
         if len(values) != len(names):
@@ -82,9 +80,6 @@ class Tensara(Tested):
             if bool(self._parameters_told[name].get("pointer")) != isinstance(value, Tensor):
                 kind = type(value).__name__
                 raise UngradableError(f"{name} is a {kind}, and its parameter something else")
-        if not devices.cuda:
-            of_host = names[len(inputs) :]
-            self._host |= {name for name in of_host if isinstance(found[name], Tensor)}
         self._count = len(inputs)
         return found
 
@@ -126,11 +121,14 @@ class Tensara(Tested):
         """Outputs are."""
         return _is_output(self._parameters_told[name])
 
-    def lack_on_card(self) -> str:
-        """A pointer to the host's memory cannot be given to a submission on a card."""
-        for name in sorted(self._host):
-            return f"{name} lies in the host's memory, which is not graded on a GPU"
-        return ""
+    def of_host(self, key: str) -> Tensors:
+        """Further parameters that no call moves to a card."""
+        problem, test = self._test(key, 0)
+        with _Devices() as devices:
+            extra = list(problem.get_extra_params(test))
+        names = [n for n, each in self._parameters_told.items() if not _is_output(each)]
+        further = zip(names[len(names) - len(extra) :], extra, strict=True)
+        return {} if devices.cuda else {n: x for n, x in further if isinstance(x, Tensor)}
 
     def _verifier(self, right: Tensors) -> Callable[[Tensors], bool]:
         problem, expected = self._problem(0), _alone(right)

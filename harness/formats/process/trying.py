@@ -116,9 +116,9 @@ class Tested(Adaptor, ABC):
         """Arguments that a call may write to, whatever it leaves there."""
         return ()
 
-    def lack_on_card(self) -> str:
-        """Why it cannot be graded on a card, though it can be on a processor; empty if it can."""
-        return ""
+    def of_host(self, key: str) -> Tensors:
+        """The arguments that lie in the host's memory, if all else is on a card: by name."""
+        return {}
 
     # -- what the judge asks ---------------------------------------------------------------------
 
@@ -317,15 +317,13 @@ class Tested(Adaptor, ABC):
                 values, right = trial.values, trial.right
             else:
                 trial = self._nearest(key)
-                if lack := self.lack_on_card():
-                    raise UngradableError(lack)
                 values, right = self._at_full_size(key)
             found = self._parameters(key, values, right)
             parameters = parameters or found
             if self.alike(found) != self.alike(parameters):
                 continue
             shown.append(trial)
-            cases.append(self._case(key, values, right, trial))
+            cases.append(self._case(key, values, right, trial, {} if small else self._host(key)))
         if not cases:
             raise UngradableError("all of its tests are too large for a machine without a GPU")
         rules = [each.rule for each in shown if each.rule is not None]
@@ -367,7 +365,17 @@ class Tested(Adaptor, ABC):
                 found.append(ToldParameter(name=name, ctype=ctype, kind=kind))  # type: ignore[arg-type]
         return tuple(found)
 
-    def _case(self, key: str, values: Values, right: Tensors, trial: Trial) -> ToldCase:
+    def _host(self, key: str) -> Tensors:
+        """What a test has in the host's memory, which must be the same each time."""
+        found, again = self.of_host(key), self.of_host(key)
+        if not same(found, again):
+            names = ", ".join(sorted(found))
+            raise UngradableError(f"{names} in the host's memory has other values each time")
+        return found
+
+    def _case(
+        self, key: str, values: Values, right: Tensors, trial: Trial, host: Tensors
+    ) -> ToldCase:
         names = self.order(key, values, right)
         tensors = {**values, **right}
         return ToldCase(
@@ -379,6 +387,7 @@ class Tested(Adaptor, ABC):
                     zeroed=self.is_zeroed(name),
                     compared=name in right,
                     strided=self.strided and name in values,
+                    on_host=host.get(name),
                 )
                 for name in names
                 if isinstance(x := tensors[name], Tensor)
