@@ -10,16 +10,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from harness.errors import JudgeError, UsageError
 from harness.problem.case import CaseLimits
+from harness.problem.gradable import Gradable
 from harness.problem.terms import Direction
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from harness.formats.problem import Foreign
     from harness.problem.case import Case
     from harness.problem.terms import Expectation, TensorSpec
 
@@ -33,6 +33,13 @@ NOT_TRIED = "weak: not tried, its tensors are large"
 
 GRADES = 2
 """Grades that impostors are tried in for the claims of a result."""
+
+
+class Placed(Gradable, Protocol):
+    """A problem that knows which cases need the host's memory: a foreign one."""
+
+    def on_host(self, case: Case) -> bool:
+        """Whether a case's answers are the host's on a machine with a card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +83,7 @@ class Tried:
         return self.cases > 0 and self.refused == self.lacking == 0
 
 
-def weak_claims(problem: Foreign, *, emulated: bool) -> tuple[str, ...]:
+def weak_claims(problem: Placed, *, emulated: bool) -> tuple[str, ...]:
     """The claims of a problem at the sizes of this machine: found once, the same for all results.
 
     None where its code fails meanwhile, of which a grade tells.
@@ -106,7 +113,7 @@ def claim(name: str) -> str:
     return f"weak: {name} passes"
 
 
-def try_impostors(problem: Foreign, seed: str, grades: int, *, emulated: bool) -> list[Tried]:
+def try_impostors(problem: Placed, seed: str, grades: int, *, emulated: bool) -> list[Tried]:
     """Try all impostors in the cases of some grades, each until it is refused or has no answer.
 
     Raises:
@@ -149,7 +156,7 @@ def _most_bytes(*, emulated: bool) -> int:
     return max(MOST_BYTES, min(4 * MOST_BYTES, free // 8))
 
 
-def _call(problem: Foreign, case: Case, seed: str) -> Call:
+def _call(problem: Placed, case: Case, seed: str) -> Call:
     """A call of a case, and the answer to another of the same weights."""
     dtype = problem.dtypes[0]
     specs = problem.tensors_of(case, dtype)
