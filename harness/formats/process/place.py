@@ -8,7 +8,7 @@ reference makes while it computes is made where it computes, whatever device it 
 import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 import torch
@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
 from harness.formats.process.cutting import names_device
-from harness.formats.process.modes import deterministic
+from harness.formats.process.modes import CutFactors, deterministic
 from harness.runner.driver import Driver
 from harness.runner.memory import ImportedDeviceArena, card_bytes
 from harness.runner.triton.fake_cuda import COMPUTED
@@ -42,6 +42,8 @@ class Place:
         self.draws = False
         self._counted_on = False
         """Whether inputs were drawn on the card, so that the judge keeps calls there."""
+        self._stands_in = False
+        """Whether the processor computes for a card that was left."""
 
     def take_card(self, name: str) -> None:
         """Compute on the card from now on, with torch's settings but for what may vary."""
@@ -52,6 +54,7 @@ class Place:
     def leave_card(self) -> bool:
         """Do everything on the processor from now on; whether that is another place."""
         left, self._card, self.draws, self._counted_on = self._card, None, False, False
+        self._stands_in |= left is not None
         return left is not None
 
     def draw_there(self, wanted: bool = True) -> None:
@@ -91,12 +94,15 @@ class Place:
     def compute(self, reference: Callable[[Moved], Mapping[str, Tensor]]) -> dict[str, Tensor]:
         """What ``reference`` returns, there where inputs are drawn; it is told how to move.
 
-        What fails on the card is computed on the processor. If that does not fail, all is from then
-        on, unless the card's memory was too small. What a reference raises comes through.
+        What fails on the card is computed on the processor, with factors as coarse as there. If
+        that does not fail, all is from then on, unless the card's memory was too small. What a
+        reference raises comes through.
         """
         card = self._card
-        if card is None or torch.get_default_device().type == "meta":  # of shapes alone
+        if torch.get_default_device().type == "meta":  # of shapes alone
             return dict(reference(_to_processor))
+        if card is None:
+            return self._on_processor(reference, stands_in=self._stands_in)
         back = card if self.draws else _PROCESSOR
         try:
             with _on_card(card):
@@ -107,10 +113,16 @@ class Place:
             lasting = not isinstance(error, torch.OutOfMemoryError)
         finally:
             self.tidy()
-        right = dict(reference(_to_processor))
+        right = self._on_processor(reference, stands_in=True)
         if lasting and not self._counted_on:
-            self._card = None
+            self.leave_card()
         return {name: _to(x.detach(), back) for name, x in right.items()}
+
+    def _on_processor(
+        self, reference: Callable[[Moved], Mapping[str, Tensor]], *, stands_in: bool
+    ) -> dict[str, Tensor]:
+        with CutFactors() if stands_in else nullcontext():
+            return dict(reference(_to_processor))
 
     def tidy(self) -> None:
         """Give memory that is not in use back to the card."""

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from harness.formats.process import modes
 from harness.formats.process.cutting import shapes_only
 from harness.formats.process.measure import Noise
 from harness.formats.process.place import Moved, Place
@@ -109,3 +110,33 @@ def test_without_a_card_nothing_is_moved() -> None:
     found = Place().compute(reference)
     assert {x.device.type for x in found.values()} == {"cpu"}
     assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_on_the_processor_factors_are_as_coarse_as_on_the_card_that_failed(nowhere: Place) -> None:
+    x, w = torch.rand(1, 3, 9, 9), torch.rand(5, 3, 3, 3) - 0.5
+    coarse = [each.view(torch.int32).bitwise_and(-8192).view(torch.float32) for each in (x, w)]
+
+    def reference(moved: Moved) -> dict[str, Tensor]:
+        a, b = moved(x), moved(w)
+        product = a[0, 0] @ a[0, 1]  # whose factors torch lets nobody cut unless it is told to
+        wide = nn.functional.conv2d(a.double(), b.double())
+        return {"convolution": nn.functional.conv2d(a, b), "product": product, "wide": wide}
+
+    exact = Place().compute(reference)
+    found = [nowhere.compute(reference) for _ in range(2)]  # there; then for a card that was left
+    for each in found:
+        assert torch.equal(each["convolution"], nn.functional.conv2d(*coarse))
+        assert torch.equal(each["product"], exact["product"])
+        assert torch.equal(each["wide"], exact["wide"])
+    assert torch.equal(exact["convolution"], nn.functional.conv2d(x, w))
+    assert not torch.equal(exact["convolution"], found[0]["convolution"])
+
+
+def test_products_are_cut_where_torch_is_told_to(
+    nowhere: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(modes, "_of_products", lambda: True)
+    x = torch.rand(4, 4)
+    found = nowhere.compute(lambda moved: {"y": torch.addmm(moved(x), moved(x), moved(x))})
+    coarse = x.view(torch.int32).bitwise_and(-8192).view(torch.float32)
+    assert torch.equal(found["y"], torch.addmm(x, coarse, coarse))
