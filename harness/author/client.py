@@ -196,7 +196,9 @@ class AuthorProcess:
     def _receive(self, sandbox: Sandbox, expected: type[AnswerT]) -> AnswerT:
         self._wait(sandbox)
         try:
-            message, descriptors = transport.receive(sandbox.channel, self.answers)
+            message, descriptors = transport.receive(
+                sandbox.channel, self.answers, most=transport.MAX_DESCRIPTION
+            )
         except WireError as error:
             raise self._ended(sandbox) from error
         for fd in descriptors:  # nobody asked for any

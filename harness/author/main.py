@@ -43,10 +43,13 @@ class Mistake(Exception):
 
 
 def main(channel: socket.socket, _: Path) -> None:
-    """Answer messages until the judge closes the channel, which raises a WireError."""
+    """Answer messages until the judge closes the channel."""
     author = Author()
     while True:
-        message, descriptors = transport.receive(channel, REQUESTS)
+        try:
+            message, descriptors = transport.receive(channel, REQUESTS)
+        except transport.Closed:
+            return
         try:
             answer = author.answer(message, descriptors)
         except Exception as error:  # the author's code: anything can come

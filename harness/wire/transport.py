@@ -10,6 +10,8 @@ from harness.wire.validation import WireError, WireRecord
 
 MAX_MESSAGE = 64 * 1024
 """Bytes of a packet."""
+MAX_DESCRIPTION = 192 * 1024
+"""Bytes of one from a process that describes a problem; Linux sends 208 KiB at once at most."""
 
 _MAX_DESCRIPTORS = 4
 
@@ -18,15 +20,21 @@ class Closed(WireError):
     """The other side is gone, or does not read any more."""
 
 
-def send(channel: socket.socket, message: Message, descriptors: tuple[int, ...] = ()) -> None:
-    """Send one message.
+def send(
+    channel: socket.socket,
+    message: Message,
+    descriptors: tuple[int, ...] = (),
+    *,
+    most: int = MAX_MESSAGE,
+) -> None:
+    """Send one message of at most ``most`` bytes.
 
     Raises:
         WireError: the message is too large, or the other side is gone.
     """
     data = _encode(message).encode()
-    if len(data) > MAX_MESSAGE:
-        raise WireError(f"message of {len(data)} bytes; the limit is {MAX_MESSAGE}")
+    if len(data) > most:
+        raise WireError(f"message of {len(data)} bytes; the limit is {most}")
     try:
         socket.send_fds(channel, [data], list(descriptors))
     except OSError as error:
@@ -37,15 +45,20 @@ _encode = json.JSONEncoder(separators=(",", ":"), default=WireRecord.to_json).en
 
 
 def receive(
-    channel: socket.socket, known: Mapping[str, type[Message]] = MESSAGES
+    channel: socket.socket,
+    known: Mapping[str, type[Message]] = MESSAGES,
+    *,
+    most: int = MAX_MESSAGE,
 ) -> tuple[Message, list[int]]:
     """Wait, as the socket does, for the next ``known`` message and the descriptors with it.
+
+    It has at most ``most`` bytes.
 
     Raises:
         WireError: end of stream, a truncated packet, or something that is not a message.
     """
     try:
-        data, descriptors, flags, _ = socket.recv_fds(channel, MAX_MESSAGE, _MAX_DESCRIPTORS)
+        data, descriptors, flags, _ = socket.recv_fds(channel, most, _MAX_DESCRIPTORS)
     except (BlockingIOError, TimeoutError):
         raise
     except OSError as error:

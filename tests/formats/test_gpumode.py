@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from formats.gpumode_problems import ACCEPTED, MASKED, PROPERTY, REFUSED, SORT, checkout
+from formats.gpumode_problems import ACCEPTED, HEAD, MASKED, PROPERTY, REFUSED, SORT, checkout
 from support.foreign import foreign, graded, job, written
 
 from harness.errors import ProblemError
@@ -220,3 +220,32 @@ def test_narrow_inputs_of_a_wrong_answer_are_shown_as_numbers(
     assert shown.to(torch.float8_e4m3fn).float().equal(shown)
     assert bool((shown < 0).any())
     assert bool((shown != shown.round()).any())
+
+
+ROOM = CaseLimits(work=1.0)
+MANY = (
+    HEAD
+    + """
+def generate_input(size, seed):
+    made = generator(seed)
+    return {f"weight_{n:03}": torch.rand(size, device="cuda", generator=made) for n in range(20)}
+
+def ref_kernel(data):
+    return sum(data.values())
+
+check_implementation = make_match_reference(ref_kernel)
+"""
+)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(("count", "lack"), [(30, ""), (90, "it has too many tests: message of")])
+def test_a_description_may_be_as_long_as_a_packet(tmp_path: Path, count: int, lack: str) -> None:
+    tests = "\n".join(f'  - {{"size": 4, "seed": {4000 + n}}}' for n in range(count))
+    problem = foreign(checkout(tmp_path, "many", MANY, tests))
+    found = problem.unfit(emulated=True)
+    if lack:
+        assert found.startswith(lack)
+    else:
+        assert found == ""
+        assert len(problem.draw_cases("s", dtype="float32", room=ROOM)) == count

@@ -54,10 +54,13 @@ _MESSAGE = 300
 
 
 def main(channel: socket.socket, folder: Path) -> None:
-    """Answer messages until the judge closes the channel, which raises a WireError."""
+    """Answer messages until the judge closes the channel."""
     author = ForeignAuthor(folder / "problem")
     while True:
-        message, descriptors = transport.receive(channel, REQUESTS)
+        try:
+            message, descriptors = transport.receive(channel, REQUESTS)
+        except transport.Closed:
+            return
         try:
             answer = author.answer(message, descriptors)
         except (Exception, SystemExit) as error:  # the author's code: anything can come
@@ -66,7 +69,12 @@ def main(channel: socket.socket, folder: Path) -> None:
             for fd in descriptors:
                 os.close(fd)
         author.tidy()
-        transport.send(channel, answer)
+        try:
+            transport.send(channel, answer, most=transport.MAX_DESCRIPTION)
+        except transport.Closed:
+            return
+        except WireError as error:
+            transport.send(channel, CannotBeGraded(reason=f"it has too many tests: {error}"))
 
 
 class ForeignAuthor:
