@@ -33,7 +33,7 @@ class HiddenMemory:
 
     def __init__(self) -> None:
         before = _sums()
-        self._shared = before["Shmem"] - _own_files()
+        self._shared = before["Shmem"] - _held_by([os.getpid()])
         self._free = _free(before)
         self._floor = min(512 << 20, before["MemTotal"] // 50)
 
@@ -45,7 +45,7 @@ class HiddenMemory:
         are the bytes of members' files in memory that are known.
         """
         came = _sums()["Shmem"] - self._shared - shown
-        if came <= room or came - _own_files() - _mapped(members) <= room:
+        if came <= room or came - _held_by([os.getpid()]) - _mapped(members) <= room:
             return 0
         if not any(map(_could_hide, members)):
             return 0
@@ -57,10 +57,10 @@ class HiddenMemory:
         return least if least > room else 0
 
     def _unseen(self, members: Iterable[int] = (), shown: int = 0) -> int:
-        """Shared memory that came since, but for what this process, members and others show."""
-        others = set(processes.every()).difference(members, [os.getpid()])
+        """Shared memory that came since, but for what members, this process and others show."""
+        others = set(processes.every()).difference(members)
         came = _sums()["Shmem"] - self._shared - shown
-        return came - _own_files() - _mapped(members) - _held_by(others)
+        return came - _mapped(members) - _held_by(others)
 
     def short(self) -> bool:
         """Whether the machine has less left than it needs, and had it before."""
@@ -103,29 +103,21 @@ def _free(sums: dict[str, int]) -> int:
     return sums["MemAvailable"] + sums["SwapFree"]
 
 
-def _own_files() -> int:
-    """Shared memory of this process: batches lie in it."""
-    opened = sum(size for _, size in processes.anonymous_files(os.getpid()))
-    return max(opened, _mapped([os.getpid()]))
-
-
 def _mapped(pids: Iterable[int]) -> int:
     return processes.status_bytes(pids, (b"RssShmem:",))
 
 
 def _held_by(pids: Iterable[int]) -> int:
-    """Shared memory of other processes: files in memory that they have open, else what is mapped.
+    """Shared memory of processes: of each what it has open, or what it has mapped if that is more.
 
-    Another judge has its batches open before anybody touches them. What several have open counts
-    once.
+    Judges have batches open before anybody touches them. What several have open counts once.
     """
     known, total = set[tuple[int, int]](), 0
     for pid in pids:
         files = dict(processes.anonymous_files(pid))
-        total += sum(size for file, size in files.items() if file not in known)
+        opened = sum(size for file, size in files.items() if file not in known)
         known |= files.keys()
-        if not files:
-            total += _mapped([pid])
+        total += max(opened, _mapped([pid]))
     return total
 
 

@@ -209,7 +209,15 @@ os.posix_fallocate(fd, 0, 384 << 20)
 one, other = socket.socketpair()
 socket.send_fds(one, [b"x"], [fd])
 """
-HOLDERS = {"open": HOLDER, "in flight": HOLDER + "os.close(fd)"}
+HOLDERS = {
+    "open": HOLDER,
+    "in flight": HOLDER + "os.close(fd)",
+    "mapped, beside a pipe": """
+import mmap, time
+kept = mmap.mmap(-1, 384 << 20)
+kept.write(bytes(384 << 20))
+""",
+}
 
 
 @pytest.mark.corpus
