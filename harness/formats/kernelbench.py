@@ -6,7 +6,7 @@ MultiKernelBench and others keep the same contract.
 from pathlib import Path
 
 from harness.formats.base import Source, defines, slug_of, source_file, text_of, title_of
-from harness.formats.versions import fingerprint, version_of
+from harness.formats.versions import of_first
 
 NAMES = ("Model", "get_inputs", "get_init_inputs")
 
@@ -23,8 +23,7 @@ class KernelBench:
     def load(self, path: Path) -> Source:
         """The file alone. One of v0 says so in its slug: v0.1 has others of the same name."""
         file = source_file(path, "problem.py")
-        version = version_of(fingerprint(file.text))
-        first = ("v0",) if version is not None and version.is_first else ()
+        first = ("v0",) if of_first(file.text) else ()
         return Source(
             format=self.name,
             path=path,

@@ -45,6 +45,12 @@ def version_of(mark: str) -> Version | None:
     return _versions().get(mark)
 
 
+def of_first(text: bytes) -> bool:
+    """Whether a problem's text is one of v0's."""
+    version = version_of(fingerprint(text))
+    return version is not None and version.is_first
+
+
 @lru_cache(maxsize=1)
 def _versions() -> Mapping[str, Version]:
     found: dict[str, Version] = {}

@@ -36,7 +36,7 @@ from harness.formats.process.nested import filled, flattened
 from harness.formats.process.place import PLACE, Moved
 from harness.formats.process.weights import held, hold, told_weights, without_weights
 from harness.formats.rounding import ROUGHER
-from harness.formats.versions import fingerprint, version_of
+from harness.formats.versions import of_first
 from harness.runner.entry.construction import seed_all
 
 TOLERANCE = 1e-4
@@ -57,9 +57,7 @@ class KernelBench:
         self._path = path
         self._text = path.read_bytes()
         self._files: dict[bool, _File] = {}
-        version = version_of(fingerprint(self._text))
-        first = version is not None and version.is_first
-        self._tolerance = FIRST_TOLERANCE if first else TOLERANCE
+        self._tolerance = FIRST_TOLERANCE if of_first(self._text) else TOLERANCE
         ast.parse(self._text)  # a mistake is told now
 
     def describe(self, *, small: bool) -> CasesDescribed:

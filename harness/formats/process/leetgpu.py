@@ -130,16 +130,11 @@ class LeetGpu(Adaptor):
             for test in made
         ]
 
-    def _choose_place(self, *, small: bool) -> None:
-        """Draw tests on the card from now on, if there is one and they can be drawn there."""
-        PLACE.draw_there(not small)
-        try:
-            self._tests(1)
-        except Exception:
-            PLACE.draw_there(False)
-
     def _told(self, *, small: bool) -> CasesDescribed:
-        self._choose_place(small=small)
+        if small:
+            PLACE.draw_there(False)
+        else:
+            PLACE.draw_there_if(lambda: self._tests(1))
         tests, others = list(self._tests(1)), list(self._tests(2))
         if len(tests) != len(others) or not tests:
             raise MistakeError("generate_functional_test is not the same number of tests each time")

@@ -62,6 +62,15 @@ class Place:
         self.draws = wanted and self._card is not None
         self._counted_on |= self.draws
 
+    def draw_there_if(self, draw: Callable[[], object]) -> None:
+        """Draw inputs on the card from now on, if there is one and ``draw`` does not fail there."""
+        self.draw_there()
+        try:
+            if self.draws:
+                draw()
+        except Exception:
+            self.draw_there(False)
+
     @contextmanager
     def on_processor(self) -> Iterator[None]:
         """Inputs are drawn on the processor inside."""

@@ -306,7 +306,9 @@ class Tested(Adaptor, ABC):
             raise MistakeError("it has no tests")
         self._nearest(keys[0])
         if not small:
-            self._choose_place(keys)
+            for key in keys:
+                self._trial(key)
+            PLACE.draw_there_if(self._draw_trials)
         cases: list[ToldCase] = []
         parameters: tuple[ToldParameter, ...] = ()
         shown: list[Trial] = []
@@ -336,15 +338,11 @@ class Tested(Adaptor, ABC):
             on_card=not small and PLACE.draws,
         )
 
-    def _choose_place(self, keys: Sequence[str]) -> None:
-        """Draw inputs on the card from now on, if all trials can be drawn there."""
-        trials = {key: trial for key in keys if (trial := self._trial(key)) is not None}
-        PLACE.draw_there()
-        try:
-            for key, trial in trials.items() if PLACE.draws else ():
+    def _draw_trials(self) -> None:
+        """Draw the tests at the sizes of their trials, known by now."""
+        for key, trial in self._trials.items():
+            if trial is not None:
                 self._drawn(key, 1, trial.factor)
-        except Exception:
-            PLACE.draw_there(False)
 
     def _parameters(self, key: str, values: Values, right: Tensors) -> tuple[ToldParameter, ...]:
         free = self.loose(key)

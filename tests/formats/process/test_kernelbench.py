@@ -6,7 +6,7 @@ import pytest
 from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import written
 
-from harness.formats.process import kernelbench
+from harness.formats import versions
 from harness.formats.process.kernelbench import KernelBench
 from harness.formats.versions import Version
 
@@ -23,7 +23,7 @@ from harness.formats.versions import Version
 def test_the_first_version_has_a_tolerance_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: Version | None, tolerance: float
 ) -> None:
-    monkeypatch.setattr(kernelbench, "version_of", lambda _: version)
+    monkeypatch.setattr(versions, "version_of", lambda _: version)
     told = KernelBench(written(tmp_path, "1_a.py", HEAD + SCALED)).describe(small=True)
     assert (told.rtol, told.atol) == (tolerance, tolerance)
     assert all(each.rtol is None and each.atol is None for each in told.cases)
