@@ -20,10 +20,11 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from dataclasses import field as having
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -45,7 +46,7 @@ _ORDER = 7
 """Seed of the order of problems."""
 _GRACE_S = 60.0
 """What a problem that is being graded when the time is up may still take, of several at a time."""
-_SHARE = 0.3
+_SHARE = 0.15
 """Of a card's memory for several at a time: what takes more than its part of that waits for its
 turn. References compute in further memory."""
 _AGAIN = ("MEMORY_LIMIT", "MachineError")
@@ -68,6 +69,8 @@ class Graded:
     seconds: float
     hash: str = ""
     """Of the problem's files, of which two checkouts have different ones."""
+    card: str = ""
+    """The UUID of the one it was graded on."""
     phases: Mapping[str, float] = having(default_factory=dict)
     """Seconds of each phase of the grade, by its first word."""
 
@@ -156,15 +159,17 @@ def one_by_one(
 ) -> Iterator[Graded]:
     """Grade until the time is up, in this process."""
     started, opened, phases = time.monotonic(), open_device(device), Phases()
+    card = opened.variables().get("CUDA_VISIBLE_DEVICES", "")
     rest = None if memory is None else _held(opened, memory)
     with tempfile.TemporaryDirectory() as folder, Grader(opened, phases) as grader:
         for number, source in enumerate(mine):
             if time.monotonic() - started > seconds:
                 break
             own = Path(folder) / str(number)
-            yield graded(
+            row = graded(
                 grader, source, own, phases, emulated=opened.emulated, timed=timed, turn=turn
             )
+            yield replace(row, card=card)
     del rest
 
 
@@ -192,9 +197,10 @@ def side_by_side(
     for number in range(count):
         place, turn = places[number % len(places)], turns[number % len(places)]
         share = processors[number::count] or processors
-        given = (device, dict(place), share, until, todo, done, turn)
+        given = (device, share, until, todo, done, turn)
         workers.append(spawn.Process(target=_work, args=given))
-        workers[-1].start()
+        with mock.patch.dict(os.environ, place):  # which card, before anything is imported there
+            workers[-1].start()
     try:
         while time.time() < until + _GRACE_S:
             alive = any(worker.is_alive() for worker in workers)
@@ -212,7 +218,6 @@ def side_by_side(
 
 def _work(
     device: str,
-    place: Mapping[str, str],
     share: Sequence[int],
     until: float,
     todo: Any,
@@ -220,7 +225,6 @@ def _work(
     turn: Turn,
 ) -> None:
     """A process of its own: grade what is next until nothing is, or the time is up."""
-    os.environ.update(place)
     os.sched_setaffinity(0, share)
     torch.set_num_threads(len(share))
     sources = iter(todo.get, None)

@@ -197,6 +197,8 @@ def _round_values(low: float, high: float) -> list[float]:
 
 
 KINDS = {"accuracy": accuracy, "repeat": repeat, "fusion": fusion}
+TABLES = ("field",)
+"""Data of which documents have tables alone."""
 
 
 def _page(key: str, title: str, height: int, tables: Path = DATA / "benchmarks.md") -> Drawing:
@@ -225,6 +227,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted(DATA.glob("*.json")):
         data = json.loads(file.read_text(encoding="utf-8"))
+        if data["what"] in TABLES:
+            continue
         plot = folder / file.with_suffix(".svg").name
         plot.write_text(KINDS[data["what"]](data), encoding="utf-8")
         print(plot)

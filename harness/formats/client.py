@@ -168,6 +168,7 @@ class ForeignProcess(AuthorProcess):
         small: bool,
         inputs: Mapping[str, Tensor],
         outputs: Mapping[str, Tensor],
+        on_card: bool = False,
     ) -> bool:
         """What the format's own check says of outputs in their own types."""
         read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
@@ -185,8 +186,10 @@ class ForeignProcess(AuthorProcess):
             outputs=tuple(
                 replace(each, name=s.name) for s, each in zip(case.compared, got, strict=True)
             ),
+            on_card=on_card,
         )
-        with self._in_memory({**given, **got}, size) as (memory, _), self._lock:
+        room = self._in_memory({**given, **got}, size, on_card=on_card)
+        with room as (memory, _), self._lock:
             answer = self.ask(message, OutputsChecked, (memory,))
         assert isinstance(answer, OutputsChecked)
         return answer.right

@@ -71,7 +71,7 @@ class FormatCase:
     """What answers may be off besides, by output, in units of its root mean square."""
     weights: tuple[TensorSpec, ...] = ()
     """Those that each call has values of its own for, after all ``tensors``."""
-    on_host: bool = False
+    answers_on_host: bool = False
     """Whether inputs are drawn on the processor, and answers stay in the host's memory, since the
     card's is too small for more than the calls."""
 

@@ -283,6 +283,8 @@ class CheckOutputs(Message):
     """What a call reads, as the submission got it."""
     outputs: tuple[PlacedTensor, ...]
     """What it has written, in the outputs' own types."""
+    on_card: bool = False
+    """Whether the memory is the card's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from harness.errors import Diagnostic, ProblemError, UsageError
 from harness.formats.base import shortened
@@ -18,7 +18,7 @@ from harness.formats.expected import SIGNED
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
-from harness.problem.sampling.footprint import Answers, footprint
+from harness.problem.sampling.footprint import CALLS, Answers, footprint, of_others
 from harness.problem.terms import (
     CallCost,
     Construction,
@@ -42,15 +42,13 @@ if TYPE_CHECKING:
 
 _SPEC = re.compile(
     r"(?P<key>[a-z]+=[a-z0-9_-]{1,40})(?:,weights=(?P<seed>\d{1,10}))?"
-    r"(?P<small>,sizes=cpu)?(?P<on_host>,answers=host)?"
+    r"(?P<small>,sizes=cpu)?(?P<plan>,calls=1|,answers=host)?"
 )
 _SMALL = ",sizes=cpu"
-_ON_HOST = ",answers=host"
 MEASURING = 1
 """Counts changes to how tolerances are measured."""
 MOST_TIMED = 10
 """Shapes that are timed."""
-_STREAMED = Answers.STREAMED
 _HOST_BYTES = 16 << 30
 """Of host memory for a submission: modules are made there, and some have gigabytes of weights."""
 _FIXED = "weights: fixed for a grade"
@@ -203,7 +201,7 @@ class Foreign:
         found = []
         for each in self._described(small=small).cases.values():
             for plan in _plans(each, small=small):
-                needed = footprint(each.tensors, plan)
+                needed = plan.bytes(each.tensors)
                 if room.bytes is None or needed <= room.bytes:
                     found.append((needed, self._case(each, seed, plan, small=small)))
                     break
@@ -222,28 +220,27 @@ class Foreign:
         """
         cases = self._described(small=emulated).cases.values()
         return [
-            min(footprint(each.tensors, plan) for plan in _plans(each, small=emulated))
-            for each in cases
+            min(plan.bytes(each.tensors) for plan in _plans(each, small=emulated)) for each in cases
         ]
 
     def footprint(self, case: Case) -> int:
         """Bytes of the device's memory that checking a case takes as its spec says."""
         each, _, small = self.concrete(case)
-        plan = _STREAMED if each.on_host else _plans(each, small=small)[0]
-        return footprint((*each.tensors, *each.weights), plan)
+        plan = _LABELLED.get(_read(case)["plan"], _plans(each, small=small)[0])
+        return plan.bytes((*each.tensors, *each.weights))
 
-    def on_host(self, case: Case) -> bool:
+    def answers_on_host(self, case: Case) -> bool:
         """Whether a case's answers are the host's on a machine with a card."""
-        return self.concrete(case)[0].on_host
+        return self.concrete(case)[0].answers_on_host
 
     def within(self, case: Case, room: int) -> Case | None:
         """The case as it goes into so many bytes of the device's memory; None if it does not."""
         if self.footprint(case) <= room:
             return case
         each, _, small = self.concrete(case)
-        if _STREAMED not in _plans(each, small=small) or each.on_host:
+        if _STREAMED not in _plans(each, small=small) or each.answers_on_host:
             return None
-        on_host = _labelled(each, case.spec + _ON_HOST)
+        on_host = _labelled(each, case.spec + _STREAMED.label)
         return on_host if self.footprint(on_host) <= room else None
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
@@ -265,7 +262,8 @@ class Foreign:
     def parse_case(self, spec: str) -> Case:
         """The case of a spec: ``inputs=1,weights=7``, and ``,sizes=cpu`` where sizes were cut.
 
-        And ``,answers=host`` where the card's memory is for the calls alone.
+        And ``,calls=1`` where calls are made one at a time, ``,answers=host`` where the card's
+        memory is for them alone as well.
         """
         found = _SPEC.fullmatch(spec.removesuffix(SIGNED))
         cases = self._described(small=bool(found and found["small"])).cases
@@ -336,21 +334,20 @@ class Foreign:
 
     def concrete(self, case: Case) -> tuple[FormatCase, int, bool]:
         """What the process said of a case, the seed of its weights, and whether sizes are cut."""
-        found = _SPEC.fullmatch(case.spec.removesuffix(SIGNED))
-        assert found is not None
+        found = _read(case)
         small = found["small"] is not None
         each = self._described(small=small).cases[found["key"]]
         own = tuple(weight.weight.spec for weight in self.weights)
-        on_host = found["on_host"] is not None
-        return replace(each, weights=own, on_host=on_host), int(found["seed"] or 0), small
+        on_host = found["plan"] == _STREAMED.label
+        return replace(each, weights=own, answers_on_host=on_host), int(found["seed"] or 0), small
 
-    def _case(self, each: FormatCase, seed: str, plan: Answers, *, small: bool) -> Case:
+    def _case(self, each: FormatCase, seed: str, plan: _Plan, *, small: bool) -> Case:
         label = each.key
         if each.construct:
             digest = sha256(f"weights|{seed}|{self.hash}|{each.key}".encode()).digest()
             label += f",weights={int.from_bytes(digest[:4], 'big')}"
         label += _SMALL if small else ""
-        return _labelled(each, label + (_ON_HOST if plan is _STREAMED else ""))
+        return _labelled(each, label + plan.label)
 
     def _any_size(self) -> Description | None:
         """The cases as they are asked for here; None if they cannot be had.
@@ -383,15 +380,44 @@ def _parameter(spec: TensorSpec) -> FormalParameter:
     return FormalParameter(name=spec.name, type=ctype, role=Role.TENSOR, direction=spec.direction)
 
 
-def _plans(each: FormatCase, *, small: bool) -> Sequence[Answers]:
-    """Where the answers of a case may be, the better first; ``small`` ones are on the processor.
+class _Plan(NamedTuple):
+    """How the memory of a device is used for a case."""
+
+    label: str
+    """What it adds to a case's spec."""
+    answers: Answers
+    calls: int
+    """How many of its calls lie there at once."""
+
+    def bytes(self, tensors: Sequence[TensorSpec]) -> int:
+        """What checking a case with these tensors takes, the processes beside the judge counted."""
+        beside = 0 if self.answers is Answers.HERE else of_others(tensors, self.answers)
+        return footprint(tensors, self.answers, self.calls) + beside
+
+
+_EMULATED = _Plan("", Answers.HERE, CALLS)
+_HANDED = _Plan("", Answers.HANDED, CALLS)
+_SINGLY = _Plan(",calls=1", Answers.HANDED, 1)
+_STREAMED = _Plan(",answers=host", Answers.STREAMED, 1)
+_LABELLED = {each.label: each for each in (_SINGLY, _STREAMED)}
+
+
+def _plans(each: FormatCase, *, small: bool) -> Sequence[_Plan]:
+    """How a case may be checked, the better first; ``small`` ones are on the processor.
 
     What the format's own check decides is not compared piece by piece.
     """
     if small:
-        return (Answers.HERE,)
-    return (Answers.HANDED,) if each.own else (Answers.HANDED, _STREAMED)
+        return (_EMULATED,)
+    return (_HANDED, _SINGLY) if each.own else (_HANDED, _SINGLY, _STREAMED)
+
+
+def _read(case: Case) -> re.Match[str]:
+    found = _SPEC.fullmatch(case.spec.removesuffix(SIGNED))
+    assert found is not None
+    return found
 
 
 def _labelled(each: FormatCase, label: str) -> Case:
-    return Case(sizes=each.sizes, scalars=each.scalars, label=label)
+    case = Case(sizes=each.sizes, scalars=each.scalars, label=label)
+    return replace(case, singly=_read(case)["plan"] is not None)

@@ -97,8 +97,8 @@ class Problems:
         self, source: Source, case: FormatCase, *, small: bool, seed: int
     ) -> Mapping[str, Tensor]:
         """The inputs of a call, not to be written to."""
-        key = "drawn", source.hash, case.key, case.on_host, small, seed
-        on_card = self.described(source, small=small).on_card and not case.on_host
+        key = "drawn", source.hash, case.key, case.answers_on_host, small, seed
+        on_card = self.described(source, small=small).on_card and not case.answers_on_host
         return self._remembered(
             source, key, lambda one: one.draw(case, small=small, seed=seed, on_card=on_card)
         )
@@ -134,21 +134,19 @@ class Problems:
         own: bool = False,
     ) -> Mapping[str, Tensor]:
         """The right outputs of a call, not to be written to; or the reference's ``own``."""
-        if self.described(source, small=small).on_card and not case.on_host:
-            # Computing it again is quicker than to know the inputs again.
-            return self._asked_of(
-                source,
-                lambda one: one.right(
-                    case, small=small, weights=weights, inputs=inputs, on_card=True, own=own
-                ),
+        on_card = self.described(source, small=small).on_card and not case.answers_on_host
+        if not on_card:
+            inputs = {name: tensor.cpu().contiguous() for name, tensor in inputs.items()}
+
+        def ask(one: ForeignProcess) -> dict[str, Tensor]:
+            return one.right(
+                case, small=small, weights=weights, inputs=inputs, on_card=on_card, own=own
             )
-        here = {name: tensor.cpu().contiguous() for name, tensor in inputs.items()}
-        key = "right", own, source.hash, case.key, small, weights, _digest(here)
-        return self._remembered(
-            source,
-            key,
-            lambda one: one.right(case, small=small, weights=weights, inputs=here, own=own),
-        )
+
+        if on_card or case.answers_on_host:  # computing is quicker than to know large inputs again
+            return self._asked_of(source, ask)
+        key = "right", own, source.hash, case.key, small, weights, _digest(inputs)
+        return self._remembered(source, key, ask)
 
     def found(self, source: Source, claim: str, *, small: bool) -> None:
         """Remember what a call has shown of a problem, for the claims of all later results."""
@@ -186,16 +184,19 @@ class Problems:
         small: bool,
     ) -> bool:
         """What the format's own check says of a call's outputs."""
+        on_card = self.described(source, small=small).on_card
         given, got = (
-            {name: tensor.cpu().contiguous() for name, tensor in each.items()}
+            {name: (x if on_card else x.cpu()).contiguous() for name, x in each.items()}
             for each in (inputs, outputs)
         )
-        key = "checked", source.hash, case.key, small, _digest(given), _digest(got)
 
         def ask(one: ForeignProcess) -> dict[str, Tensor]:
-            said = one.check(case, small=small, inputs=given, outputs=got)
+            said = one.check(case, small=small, inputs=given, outputs=got, on_card=on_card)
             return {"right": torch.tensor(said)}
 
+        if on_card:  # checking is quicker than to know the tensors again
+            return bool(self._asked_of(source, ask)["right"])
+        key = "checked", source.hash, case.key, small, _digest(given), _digest(got)
         return bool(self._remembered(source, key, ask)["right"])
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ Both the judge and the problem's process use it.
 """
 
 from collections.abc import Iterator
+from math import nan
 
 import torch
 from torch import Tensor
@@ -27,9 +28,13 @@ def pieces(*tensors: Tensor) -> Iterator[tuple[Tensor, ...]]:
 
 
 def root_mean_square(tensor: Tensor) -> Tensor:
-    """Of a tensor's elements, those that are not finite taken for 0: a tensor of rank 0."""
-    size = tensor.abs()
-    return size.where(size.isfinite(), 0).square().mean().sqrt()
+    """Of a tensor's elements, those that are not finite taken for 0: a tensor of rank 0.
+
+    Of none it is NaN.
+    """
+    sizes = (part.abs() for (part,) in pieces(tensor))
+    squares = [size.where(size.isfinite(), 0).square().sum() for size in sizes]
+    return (torch.stack(squares).sum() / tensor.numel()).sqrt() if squares else torch.tensor(nan)
 
 
 def with_rounding(

@@ -75,7 +75,7 @@ class ForeignInputs:
     def _weight(self, each: FormatCase, tensor: TensorSpec, seed: int, *, small: bool) -> Tensor:
         """A weight of a module that the format's code makes for a call."""
         made = PROBLEMS.weights(
-            self.problem.source, each.weights, small=small, seed=seed, on_host=each.on_host
+            self.problem.source, each.weights, small=small, seed=seed, on_host=each.answers_on_host
         )
         weight = made[tensor.name]
         if tensor.name not in self.problem.redrawn:
@@ -171,6 +171,6 @@ class ForeignAnswers:
 
 def _device(case: FormatCase, inputs: Mapping[str, Tensor]) -> torch.device:
     """Where the answers to a call's inputs are to lie."""
-    if case.on_host:
+    if case.answers_on_host:
         return torch.device("cpu")
     return next((tensor.device for tensor in inputs.values()), torch.device("cpu"))

@@ -38,7 +38,7 @@ GRADES = 2
 class Placed(Gradable, Protocol):
     """A problem that knows which cases need the host's memory: a foreign one."""
 
-    def on_host(self, case: Case) -> bool:
+    def answers_on_host(self, case: Case) -> bool:
         """Whether a case's answers are the host's on a machine with a card."""
 
 
@@ -126,7 +126,9 @@ def try_impostors(problem: Placed, seed: str, grades: int, *, emulated: bool) ->
     for number in range(grades):
         grade = f"{seed}-{number}"
         drawn = problem.draw_cases(grade, dtype=problem.dtypes[0], room=room)
-        cases = [case for case in drawn if not problem.on_host(case)]  # where it is too slow
+        cases = [
+            case for case in drawn if not problem.answers_on_host(case)
+        ]  # where it is too slow
         if not cases:
             raise UsageError("what its cases need goes into the host's memory alone")
         for case in cases:

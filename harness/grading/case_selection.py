@@ -50,7 +50,7 @@ def case_bytes(problem: Gradable, device: Device) -> int:
     """The most that checking a case may take of what is free of a device's memory."""
     free = device.free_bytes()
     if problem.format and not device.emulated:  # sizes are given: all but what a call takes itself
-        return free * 3 // 4
+        return free * 7 // 8
     # About half of what is free, rounded down to a power of two: so a seed draws the same cases
     # again although a little more or less is free.
     return min(MOST_BYTES, 1 << max(0, (free // 2).bit_length() - 1))

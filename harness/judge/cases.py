@@ -13,7 +13,7 @@ from harness.judge.pace import Pace
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.gradable import InputSource
-from harness.problem.sampling.footprint import CALLS
+from harness.problem.sampling.footprint import CALLS, calls_at_once
 from harness.records.cases import CaseResult
 from harness.records.result import Verdict
 from harness.session.allowance import Allowance
@@ -72,7 +72,7 @@ def run_cases(
     todo = list(cases) if pace is None else pace.in_order(cases)
     limits = task.problem.limits
     allowance = Allowance(limits.cases_s, limits.idle_s)
-    size = max(lay_out(task, case, CALLS).size for case in cases)
+    size = max(lay_out(task, case, calls_at_once(case)).size for case in cases)
     with closing(task.device.arena(size)) as arena, inputs_of(task, todo) as inputs:
         run = _Run(task, inputs, session, pace, again)
         fault = run.begin(session, arena, allowance)
@@ -133,7 +133,12 @@ class _Run:
 
     def _once(self, case: Case, orders: Sequence[int]) -> CaseOutcome:
         batch = Batch(
-            self._task, case, self._arena, calls=CALLS, portable=True, inputs=self._inputs
+            self._task,
+            case,
+            self._arena,
+            calls=calls_at_once(case),
+            portable=True,
+            inputs=self._inputs,
         )
         outcome = run_case(self.session, self._task, batch, orders)
         if self._pace is not None and outcome.fault is None:
@@ -165,7 +170,8 @@ class _Run:
 def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) -> CaseOutcome:
     """Run one case, laid out in the arena that the session has mapped.
 
-    On the CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
+    Of a case whose calls are made one at a time, the batch is filled again for the second. On the
+    CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
     one) until it fails. Seed, spec and order decide all that is run.
     """
     emulated = task.device.emulated
@@ -184,14 +190,20 @@ def _run_once(session: Session, task: Task, batch: Batch, plan: RunOptions) -> C
     if plan.warmups:
         batch.fill_for_warm_up(f"{task.seed}/warm-up")
     prepared = session.prepare(batch, plan)
-    seconds = prepared if isinstance(prepared, Fault) else session.run(batch, task.seed)
-    if isinstance(seconds, Fault):
-        result = CaseResult(spec=spec, passed=False, message=seconds.message)
-        return CaseOutcome(result, seconds)
-    found = batch.check(returned=session.returned)
-    if found is None:
-        return CaseOutcome(CaseResult(spec=spec, passed=True, seconds=seconds))
-    result = CaseResult(
-        spec=spec, passed=False, seconds=seconds, message=found.message, mismatch=found.mismatch
-    )
-    return CaseOutcome(result, Fault(Verdict.WRONG_ANSWER, found.message), found.call)
+    if isinstance(prepared, Fault):
+        return CaseOutcome(CaseResult(spec=spec, passed=False, message=prepared.message), prepared)
+    took = 0.0
+    for first in range(0, CALLS, batch.layout.calls):
+        seconds = session.run(batch, f"{task.seed}/{first}" if first else task.seed)
+        if isinstance(seconds, Fault):
+            result = CaseResult(spec=spec, passed=False, message=seconds.message)
+            return CaseOutcome(result, seconds)
+        took += seconds
+        found = batch.check(returned=session.returned)
+        if found is not None:
+            wrong, message = found.mismatch, found.message
+            result = CaseResult(
+                spec=spec, passed=False, seconds=took, message=message, mismatch=wrong
+            )
+            return CaseOutcome(result, Fault(Verdict.WRONG_ANSWER, message), found.call)
+    return CaseOutcome(CaseResult(spec=spec, passed=True, seconds=took))

@@ -19,7 +19,7 @@ from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.languages.build.toolchain import find_tool
 from harness.problem.case import Case
-from harness.problem.sampling.footprint import CALLS
+from harness.problem.sampling.footprint import calls_at_once
 from harness.session.programs import RunnerProgram
 from harness.session.session import Session
 
@@ -72,10 +72,10 @@ def locate(task: Task, case: Case, program: RunnerProgram) -> str | None:
     with Session(watched, task.device, limits) as session:
         if session.load() is not None:
             return None
-        with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena:
+        with closing(task.device.arena(lay_out(task, case, calls_at_once(case)).size)) as arena:
             if session.map(arena) is not None:
                 return None
-            batch = Batch(task, case, arena, calls=CALLS, portable=True)
+            batch = Batch(task, case, arena, calls=calls_at_once(case), portable=True)
             failed = run_case(session, task, batch, [0]).fault is not None
             return _await_report(session) if failed else None
 

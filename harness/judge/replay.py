@@ -20,7 +20,7 @@ from harness.judge.layout import lay_out
 from harness.judge.shrink import shrink
 from harness.judge.task import Task
 from harness.problem.case import Case
-from harness.problem.sampling.footprint import CALLS
+from harness.problem.sampling.footprint import calls_at_once
 from harness.problem.terms import Limits
 from harness.records.cases import CaseResult, Numbers, ShrunkCase, TensorValues
 from harness.records.result import Verdict
@@ -121,7 +121,7 @@ class Replayer:
     def run(self, case: Case, orders: Sequence[int], *, show: bool = False) -> Replay:
         """Run ``case``, on the CPU in each of ``orders``; if it fails ``show`` small tensors."""
         task = self._task
-        size = lay_out(task, case, CALLS).size
+        size = lay_out(task, case, calls_at_once(case)).size
         if self._mapped + size > _MAPPED_BYTES:  # a CPU runner keeps what it has mapped
             self.restart()
         if self._session is None:
@@ -134,7 +134,7 @@ class Replayer:
             fault = self._session.map(arena)
             if fault is not None:
                 return _not_run(case, fault)
-            batch = Batch(task, case, arena, calls=CALLS, portable=True)
+            batch = Batch(task, case, arena, calls=calls_at_once(case), portable=True)
             outcome = run_case(self._session, task, batch, orders)
             if outcome.fault is None:
                 return Replay(outcome.result, None)

@@ -72,6 +72,8 @@ class Case:
     """Sizes and scalars that follow from the sizes: received, and not written in the spec."""
     family: str = DECLARED
     """Kind of values in the tensors, one of :data:`FAMILIES`."""
+    singly: bool = False
+    """Whether its calls are laid out and made one at a time, since memory is scarce."""
     label: str | None = None
     """The whole spec of a case whose tensors only the problem knows (``test=3``), else None."""
 

@@ -98,7 +98,7 @@ def test_what_takes_much_of_a_cards_memory_takes_turns(
 
     card = SimpleNamespace(total_memory=100)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
-    problem: Any = SimpleNamespace(footprints=lambda *, emulated: [1, 20])
+    problem: Any = SimpleNamespace(footprints=lambda *, emulated: [1, 10])
     lock = threading.Lock()
     assert (Turn(lock, jobs).of(problem) is lock) == waits
 
@@ -108,3 +108,17 @@ def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
 
     with pytest.raises(SystemExit, match="--timed"):
         field([tmp_path], device="cpu", timed=True, seconds=1.0, part="1/1", jobs=2)
+
+
+def test_each_process_has_its_cards_environment_before_it_imports_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CUDA reads which cards there are once, whenever something that is imported first asks."""
+    from benchmarks import field
+
+    seen = tmp_path / "seen"
+    text = f"import os\nwith open({str(seen)!r}, 'a') as f: print(os.environ['CARD'], file=f)"
+    written(tmp_path, "sitecustomize.py", text)  # imported by Python itself, as it starts
+    places = [{"CARD": name, "PYTHONPATH": str(tmp_path)} for name in ("one", "other")]
+    assert not [*field.side_by_side([], "cpu", places, 1, 60.0)]
+    assert {"one", "other"} == {*seen.read_text().split()}

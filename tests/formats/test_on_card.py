@@ -12,6 +12,7 @@ from formats import flashinfer_problems, gpumode_problems, leetgpu_problems, ten
 from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import foreign, graded, grading, job, written
 
+from harness.author.client import AuthorError
 from harness.device.cpu import CpuDevice, HostArena
 from harness.errors import UsageError
 from harness.formats.card import Card
@@ -124,6 +125,73 @@ def test_other_formats_inputs_are_drawn_on_a_card_that_works(
         assert {*right} == {spec.name for spec in case.compared}
 
 
+def test_a_formats_own_check_looks_at_what_lies_on_the_card(tmp_path: Path) -> None:
+    made = gpumode_problems.checkout(tmp_path, "property", gpumode_problems.PROPERTY)
+    with closing(ForeignProcess(read_problem(made), pretended("cpu"))) as one:
+        told = one.describe(small=False)
+        case = next(iter(told.cases.values()))
+        assert told.on_card and case.own
+        inputs = one.draw(case, small=False, seed=3, on_card=True)
+        right = one.right(case, small=False, weights=0, inputs=inputs, on_card=True)
+        for factor, said in ((1.0, True), (1.5, False)):
+            outputs = {
+                spec.name: (factor * right[spec.name]).to(getattr(torch, spec.dtype))
+                for spec in case.compared
+            }
+            given = {"small": False, "inputs": inputs, "outputs": outputs}
+            assert one.check(case, on_card=True, **given) is said
+
+
+LARGE = """
+def generate_input(seed, size=0):
+    return torch.randn(2048, 1024, device="cuda", generator=generator(seed))
+
+def ref_kernel(data):
+    return data * 2
+
+check_implementation = make_match_reference(ref_kernel, rtol=1e-3, atol=1e-3)
+"""
+LACKING = """
+    if not torch.are_deterministic_algorithms_enabled():  # as they are on a card alone
+        raise NotImplementedError("Could not run 'aten::rare' with arguments from the 'CPU'")
+"""
+
+
+@pytest.mark.parametrize("lacking", [False, True])
+def test_what_no_processor_can_try_is_tried_on_the_card(tmp_path: Path, lacking: bool) -> None:
+    text = gpumode_problems.HEAD + LARGE
+    if lacking:
+        text = text.replace("2048, 1024", "20, 10").replace("data):\n", "data):" + LACKING, 1)
+    made = gpumode_problems.checkout(tmp_path, "double", text, '  - {"seed": 7}\n  - {"seed": 8}')
+    why = "Could not run 'aten::rare'" if lacking else "too large for a processor"
+    for card in (None, pretended("cuda:0")):
+        without = ForeignProcess(read_problem(made), card)
+        with closing(without), pytest.raises(AuthorError, match=why):
+            without.describe(small=False)
+    with closing(ForeignProcess(read_problem(made), pretended("cpu"))) as one:
+        told = one.describe(small=False)
+        assert told.on_card and [*told.cases][:2] == ["test=1", "test=2"]
+        case = told.cases["test=2"]
+        assert (case.rtol, case.atol, case.own) == (1e-3, 1e-3, False)
+        assert "inputs: fixed" not in told.claims
+        inputs = one.draw(case, small=False, seed=3, on_card=True)
+        right = one.right(case, small=False, weights=0, inputs=inputs, on_card=True)
+        ((name, drawn),) = inputs.items()
+        assert torch.equal(right["output"], 2.0 * drawn.double()), name
+
+
+REMEMBERS = """
+class ModelNew(nn.Module):
+    known = {}
+
+    def forward(self, *arguments):
+        key = tuple(each.data_ptr() for each in arguments)
+        if key not in self.known:
+            self.known[key] = Model.forward(self, *arguments)
+        return self.known[key]
+"""
+
+
 @pytest.fixture
 def near(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Judges take the processor for a card."""
@@ -170,9 +238,12 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
         return problem.draw_cases("s", dtype="float32", room=CaseLimits(bytes=room))
 
     there, *_ = cases(None)
-    here, *_ = cases(problem.footprint(there) - 1)
+    alone, *_ = cases(problem.footprint(there) - 1)
+    here, *_ = cases(problem.footprint(alone) - 1)
+    assert alone.spec == there.spec + ",calls=1"
     assert here.spec == there.spec + ",answers=host"
-    assert problem.parse_case(here.spec) == here
+    assert (there.singly, alone.singly, here.singly) == (False, True, True)
+    assert all(problem.parse_case(each.spec) == each for each in (alone, here))
     assert problem.footprints(emulated=False) == [problem.footprint(here)] * 2
     with pytest.raises(UsageError, match="checking its smallest case takes"):
         cases(problem.footprint(here) - 1)
@@ -181,7 +252,7 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
     assert problem.within(there, problem.footprint(here) - 1) is None
 
     task = Task(problem, problem.reference(), "float32", WithCard(), "s")
-    for case, on_card in ((there, True), (here, False)):
+    for case, on_card in ((there, True), (alone, True), (here, False)):
         asked.clear()
         with closing(HostArena(lay_out(task, case, 2).size)) as arena:
             batch = Batch(task, case, arena, 2, portable=True)
@@ -195,6 +266,25 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
         assert wrong is not None
         assert (wrong.call, wrong.mismatch and wrong.mismatch.first.index) == (1, (3, 5))
         assert {*asked} == {("draw", on_card), ("right", on_card)}
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("plan", [",calls=1", ",answers=host"])
+def test_calls_one_at_a_time_have_inputs_of_their_own(
+    near: None, tmp_path: Path, plan: str
+) -> None:
+    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
+    right = written(tmp_path, "right.py", (HEAD + SCALED).replace("class Model", "class ModelNew"))
+    remembers = REMEMBERS.replace("(nn.Module)", "(Model)")
+    stale = written(tmp_path, "stale.py", HEAD + SCALED + remembers)
+    with grading() as grader:
+        PROBLEMS.compute_on(WithCard())
+        (first, *_) = problem.draw_cases("s", dtype="float32", room=CaseLimits(work=1.0))
+        case = first.spec + plan
+        good = graded(grader, problem, right, case=case)
+        bad = graded(grader, problem, stale, case=case)
+    assert (good.verdict, good.message) == ("ACCEPTED", "")
+    assert bad.verdict == "WRONG_ANSWER"
 
 
 def test_no_reference_computes_on_the_card_while_times_are_taken(

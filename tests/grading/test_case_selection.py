@@ -37,7 +37,7 @@ def test_all_large_cards_draw_the_same_cases(free: int, monkeypatch: pytest.Monk
     assert case_selection.case_bytes(load_problem(SHIFT), CpuDevice()) == 8 << 30
 
 
-def test_given_sizes_get_three_quarters_of_a_card(
+def test_given_sizes_get_seven_eighths_of_a_card(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: 80 << 30)
@@ -45,4 +45,4 @@ def test_given_sizes_get_three_quarters_of_a_card(
     device = CpuDevice()
     assert case_selection.case_bytes(problem, device) == 8 << 30
     device.emulated = False
-    assert case_selection.case_bytes(problem, device) == 60 << 30
+    assert case_selection.case_bytes(problem, device) == 70 << 30

@@ -16,7 +16,7 @@ from torch import Tensor
 from harness.formats.messages import CasesDescribed, ToldTensor
 from harness.formats.process.modes import Uncompiled, deterministic, tensors_in
 from harness.formats.process.place import PLACE
-from harness.formats.rounding import ROOM, ROUGH, root_mean_square, with_rounding
+from harness.formats.rounding import ROOM, ROUGH, pieces, root_mean_square, with_rounding
 from harness.problem.dtypes import NARROW
 
 Tensors = Mapping[str, Tensor]
@@ -42,9 +42,6 @@ C_NAMES: Mapping[torch.dtype, str] = {
 
 NARROW_TYPES = frozenset(getattr(torch, name) for name in NARROW if hasattr(torch, name))
 """Those that may be read, and are handed over as bytes."""
-
-_PIECE = 1 << 24
-"""Elements compared at a time."""
 
 
 class UngradableError(Exception):
@@ -157,13 +154,7 @@ def _equal(one: Tensor, other: Tensor) -> bool:
         return False
     if one.dtype in NARROW_TYPES:
         one, other = one.view(torch.uint8), other.view(torch.uint8)
-    return all(bool(((a == b) | ((a != a) & (b != b))).all()) for a, b in _pieces(one, other))
-
-
-def _pieces(one: Tensor, other: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-    """Flat pieces of two tensors of one shape, so that temporaries stay small."""
-    flat = (torch.split(each.reshape(-1), _PIECE) for each in (one, other))
-    yield from zip(*flat, strict=True)
+    return all(bool(((a == b) | ((a != a) & (b != b))).all()) for a, b in pieces(one, other))
 
 
 def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
@@ -180,7 +171,7 @@ def agree(right: Tensors, wide: Tensors, rtol: float, atol: float) -> bool:
         if not (one.is_floating_point() or one.is_complex()):
             if not same({name: one}, {name: other}):
                 return False
-        elif not all(_near(a, b, rtol, atol) for a, b in _pieces(one, other)):
+        elif not all(_near(a, b, rtol, atol) for a, b in pieces(one, other)):
             return False
     return True
 
@@ -241,21 +232,26 @@ def roughly(right: Tensors, wide: Tensors) -> dict[str, float] | None:
     found = {}
     for name, one in right.items():
         other = wide[name]
-        known = one.to(other.dtype)
         if one.shape != other.shape or not other.numel():
             return None
-        if not (one.is_floating_point() or one.is_complex()):
-            if not bool((known == other).all()):
+        exact = not (one.is_floating_point() or one.is_complex())
+        worst = total = 0.0
+        for got, wanted in pieces(one, other):
+            known, finite = got.to(wanted.dtype), wanted.isfinite()
+            equal = (known == wanted) | (known.isnan() & wanted.isnan())
+            if not bool((equal if exact else equal | finite).all()):
                 return None
+            if exact:
+                continue
+            error = (known - wanted).abs().where(finite, 0)
+            worst = max(worst, float(error.max()))
+            total += float(error.square().sum())
+        if exact:
             continue
-        finite = other.isfinite()
-        if not bool(((known == other) | (known.isnan() & other.isnan()) | finite).all()):
-            return None
-        error = (known - other).abs().where(finite, 0)
         size = float(root_mean_square(other))
-        if not float(error.square().mean().sqrt()) <= ROUGH * size:  # nor where it is infinite
+        if not (total / other.numel()) ** 0.5 <= ROUGH * size:  # nor where it is infinite
             return None
-        found[name] = ROOM * float(error.max()) / size if size else 0.0
+        found[name] = ROOM * worst / size if size else 0.0
     return found
 
 

@@ -139,10 +139,12 @@ class ForeignAuthor:
                 _place().draw_there(self._problem.describe(small=small).on_card)
                 return ErrorMeasured(relative=relative_error(self._problem, case, small=small))
             case CheckOutputs():
-                with _room(descriptors[0], (*message.inputs, *message.outputs)) as room:
+                _place().draw_there(message.on_card)
+                placed = (*message.inputs, *message.outputs)
+                with _room(descriptors[0], placed, on_card=message.on_card) as room:
                     inputs, outputs = (
-                        {each.name: _at(room, each).clone() for each in placed}
-                        for placed in (message.inputs, message.outputs)
+                        {each.name: _at(room, each).clone() for each in those}
+                        for those in (message.inputs, message.outputs)
                     )
                 with _busy(self._threads):
                     said = self._problem.check(message.case, inputs, outputs, small=message.small)
@@ -187,11 +189,11 @@ class ForeignAuthor:
                 with _busy(self._threads):
                     return self._problem.describe(small=small)
             except Exception as error:
-                if _place().leave_card():
-                    continue
-                if self._threads == 1 or not isinstance(error, UngradableError):
-                    raise
-                self._threads = 1
+                if not _place().leave_card():
+                    if self._threads == 1 or not isinstance(error, UngradableError):
+                        raise
+                    self._threads = 1
+            _place().tidy()  # the error is gone, and the tensors of all that it came through
 
     @property
     def _problem(self) -> "Adaptor":

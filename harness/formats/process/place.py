@@ -9,6 +9,7 @@ import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
@@ -24,9 +25,22 @@ from harness.runner.triton.fake_cuda import COMPUTED
 
 Moved = Callable[[Any], Any]
 """A tensor or module in the place where is computed."""
+Reference = Callable[[Moved], Mapping[str, Tensor]]
+"""Computes outputs, by name; it is told how to move what it needs."""
 MadeT = TypeVar("MadeT")
 
 _PROCESSOR = torch.device("cpu")
+_PARTS = (8, 64)
+"""In how many parts rows are computed where a card has no room for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A reference whose outputs have so many rows, each computed from the same row of inputs."""
+
+    count: int
+    of: Callable[[slice], Reference]
+    """The reference of some of them."""
 
 
 class Place:
@@ -81,6 +95,11 @@ class Place:
             self.draws = before
 
     @property
+    def has_card(self) -> bool:
+        """Whether there is a card to compute on."""
+        return self._card is not None
+
+    @property
     def drawing(self) -> torch.device:
         """Where inputs are drawn now; what has shapes alone is made nowhere."""
         if self._card is None or not self.draws or torch.get_default_device().type == "meta":
@@ -100,16 +119,19 @@ class Place:
         where = self.drawing
         return tensor if where is _PROCESSOR else _to(tensor, where)
 
-    def compute(self, reference: Callable[[Moved], Mapping[str, Tensor]]) -> dict[str, Tensor]:
-        """What ``reference`` returns, there where inputs are drawn; it is told how to move.
+    def compute(
+        self, reference: Reference, rows: Callable[[], Rows | None] = lambda: None
+    ) -> dict[str, Tensor]:
+        """What ``reference`` returns, there where inputs are drawn.
 
-        What fails on the card is computed on the processor, with factors as coarse as there. If
-        that does not fail, all is from then on, unless the card's memory was too small. What a
+        What the card has no room for is computed there a part of the ``rows`` at a time, if it has
+        such. What fails there is computed on the processor, with factors as coarse as on the card.
+        If that does not fail, all is from then on, unless the card's memory was too small. What a
         reference raises comes through.
         """
         card = self._card
         if torch.get_default_device().type == "meta":  # of shapes alone
-            return dict(reference(_to_processor))
+            return dict(reference(to_processor))
         if card is None:
             return self._on_processor(reference, stands_in=self._stands_in)
         back = card if self.draws else _PROCESSOR
@@ -122,22 +144,45 @@ class Place:
             lasting = not isinstance(error, torch.OutOfMemoryError)
         finally:
             self.tidy()
+        if not lasting and (joined := self._by_rows(rows(), card, back)) is not None:
+            return joined
         right = self._on_processor(reference, stands_in=True)
         if lasting and not self._counted_on:
             self.leave_card()
         return {name: _to(x.detach(), back) for name, x in right.items()}
 
-    def _on_processor(
-        self, reference: Callable[[Moved], Mapping[str, Tensor]], *, stands_in: bool
-    ) -> dict[str, Tensor]:
+    def _by_rows(
+        self, rows: Rows | None, card: torch.device, back: torch.device
+    ) -> dict[str, Tensor] | None:
+        """All rows, computed on the card part by part; None where there is no room for that."""
+        for parts in _PARTS if rows is not None else ():
+            assert rows is not None
+            some = -(-rows.count // parts)
+            joined: dict[str, Tensor] = {}
+            try:
+                for start in range(0, rows.count, some):
+                    with _on_card(card):
+                        found = rows.of(slice(start, start + some))(lambda each: each.to(card))
+                    for name, part in found.items():
+                        if name not in joined:
+                            shape = (rows.count, *part.shape[1:])
+                            joined[name] = torch.empty(shape, dtype=part.dtype, device=back)
+                        joined[name][start : start + some] = part.detach()
+                return joined
+            except torch.OutOfMemoryError as error:
+                error.__traceback__ = None  # its frames hold tensors
+            finally:
+                self.tidy()
+        return None
+
+    def _on_processor(self, reference: Reference, *, stands_in: bool) -> dict[str, Tensor]:
         with CutFactors() if stands_in else nullcontext():
-            return dict(reference(_to_processor))
+            return dict(reference(to_processor))
 
     def tidy(self) -> None:
-        """Give memory that is not in use back to the card."""
-        if self._card is not None:
-            with suppress(RuntimeError):  # it has failed for good
-                torch.cuda.memory.empty_cache()
+        """Give memory that is not in use back to the card, also to one that was left."""
+        with suppress(RuntimeError):  # it has failed for good
+            torch.cuda.memory.empty_cache()
 
     @contextmanager
     def memory(self, fd: int, size: int, *, on_card: bool) -> Iterator[Tensor]:
@@ -205,7 +250,8 @@ class _OnCard(TorchFunctionMode):
         return self._card if names_device(value) and torch.device(value).type != "meta" else value
 
 
-def _to_processor(each: Any) -> Any:
+def to_processor(each: Any) -> Any:
+    """A tensor or module in the host's memory."""
     return each.to("cpu")
 
 

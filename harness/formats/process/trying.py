@@ -7,6 +7,7 @@ in float64, and the tolerance that its check stands for.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -55,6 +56,10 @@ class Tested(Adaptor, ABC):
 
     def __init__(self) -> None:
         self._trials: dict[str, Trial | None] = {}
+        self._on_card: Trial | None = None
+        """Of a test that stands for all, where none goes on the processor."""
+        self._failed: Exception | None = None
+        """What one raised on the processor, though a card may do it."""
         self._full: dict[str, tuple[Values, Tensors]] = {}
         self._described: dict[bool, CasesDescribed] = {}
 
@@ -181,6 +186,10 @@ class Tested(Adaptor, ABC):
         for each in (key, *self.keys()):
             if (trial := self._trial(each)) is not None:
                 return trial
+        if self._on_card is not None:
+            return self._on_card
+        if self._failed is not None:
+            raise self._failed
         raise UngradableError("all of its tests are too large for a processor")
 
     def _trial(self, key: str) -> Trial | None:
@@ -196,12 +205,23 @@ class Tested(Adaptor, ABC):
                     values, right = self._bounded(key, factor)
                 except TooMuchError:
                     continue
-                except Exception:
+                except Exception as error:
+                    if factor == 0 and PLACE.has_card:
+                        self._failed = self._failed or error
+                        return None
                     if factor == 0:
                         raise
                     continue  # these numbers do not go together: others may
                 return self._studied(key, factor, values, right)
         return None
+
+    def _tried_on_card(self, key: str) -> Trial:
+        """The test at its own sizes, where all is drawn and computed later on."""
+        values = self._drawn(key, 1, 0)
+        trial = self._studied(key, 0, values, self._evaluated(key, values))
+        shapes = {n: _shape_of(x) if isinstance(x, Tensor) else x for n, x in values.items()}
+        right = {name: _shape_of(x) for name, x in trial.right.items()}
+        return replace(trial, values=shapes, right=right)
 
     def _bounded(self, key: str, factor: int) -> tuple[dict[str, Value], Tensors]:
         """A test drawn and evaluated; a TooMuchError if that is more than an emulator can do."""
@@ -233,7 +253,8 @@ class Tested(Adaptor, ABC):
     def _studied(self, key: str, factor: int, values: Values, right: Tensors) -> Trial:
         if not same(right, self._evaluated(key, values, seed=2)):
             raise UngradableError("its reference is not the same each time")
-        rule = self.rule(key, copied(values), {n: x.clone() for n, x in right.items()})
+        given, answer = copied(values), {n: x.clone() for n, x in right.items()}
+        rule = PLACE.drawn(lambda: self.rule(key, given, answer))
         if rule is None and not self._accepts(key, values, right):
             raise UngradableError("its check does not accept its own reference's answer")
         bounds = rule or Rule(rtol=0.0, atol=0.0)
@@ -256,8 +277,9 @@ class Tested(Adaptor, ABC):
 
     def _accepts(self, key: str, values: Values, right: Tensors) -> bool:
         seed_all(1)
+        given, answer = copied(values), {n: x.clone() for n, x in right.items()}
         with torch.no_grad():
-            return self.is_right(key, copied(values), {n: x.clone() for n, x in right.items()})
+            return PLACE.drawn(lambda: self.is_right(key, given, answer))
 
     def _at_full_size(self, key: str) -> tuple[Values, Tensors]:
         """Arguments and outputs at the test's own sizes, without values if that can be."""
@@ -304,11 +326,13 @@ class Tested(Adaptor, ABC):
         keys = self.keys()
         if not keys:
             raise MistakeError("it has no tests")
-        self._nearest(keys[0])
         if not small:
             for key in keys:
                 self._trial(key)
             PLACE.draw_there_if(self._draw_trials)
+            if PLACE.has_card and not any(self._trials.values()):
+                self._on_card = self._tried_on_card(keys[0])
+        self._nearest(keys[0])
         cases: list[ToldCase] = []
         parameters: tuple[ToldParameter, ...] = ()
         shown: list[Trial] = []

@@ -4,11 +4,18 @@ import math
 from collections.abc import Sequence
 from enum import Enum, auto
 
+from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.terms import Direction, TensorSpec
 
 CALLS = 2
 """Calls of a correctness case, each with inputs of its own: that shows remembered answers."""
+
+
+def calls_at_once(case: Case) -> int:
+    """How many of them lie in memory at the same time."""
+    return 1 if case.singly else CALLS
+
 
 SLICE = 1 << 26
 """Bytes of a tensor's calls that are drawn, or compared, at a time, unless one call has more."""
@@ -36,15 +43,30 @@ class Answers(Enum):
     """By another process; they stay on the host, and come to the device piece by piece."""
 
 
-def footprint(tensors: Sequence[TensorSpec], answers: Answers = Answers.HERE) -> int:
+def footprint(
+    tensors: Sequence[TensorSpec], answers: Answers = Answers.HERE, calls: int = CALLS
+) -> int:
     """Bytes of the device's memory that checking a case with these tensors takes at its peak.
 
-    A reference that builds something larger than its inputs and outputs (all pairs of rows, say)
-    needs more than is counted here. Of one in another process only what is handed over is counted:
-    a call's inputs as they are, and its outputs.
+    ``calls`` of it lie there at once. A reference that builds something larger than its inputs and
+    outputs (all pairs of rows, say) needs more than is counted here. Of one in another process only
+    what is handed over is counted: a call's inputs as they are, and its outputs.
     """
-    arena = sum(CALLS * _buffer(tensor) for tensor in tensors)
-    return arena + sum(_beside(tensor, CALLS, answers) for tensor in tensors)
+    arena = sum(calls * _buffer(tensor) for tensor in tensors)
+    return arena + sum(_beside(tensor, calls, answers) for tensor in tensors)
+
+
+def of_others(tensors: Sequence[TensorSpec], answers: Answers) -> int:
+    """Bytes that other processes take beside :func:`footprint`, if they have no temporaries.
+
+    A submission those of the outputs that it returns; a reference whose answers are ``HANDED`` over
+    those of its inputs in the type in which it computes.
+    """
+    returned = (_buffer(tensor) for tensor in tensors if tensor.direction is Direction.OUT)
+    if answers is not Answers.HANDED:
+        return sum(returned)
+    read = (tensor for tensor in tensors if tensor.direction is not Direction.OUT)
+    return sum(returned) + sum(_wide(tensor) * math.prod(tensor.shape) for tensor in read)
 
 
 def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from harness.formats.process import adaptor
+from harness.formats import rounding
 from harness.formats.process.adaptor import Exactness, Tensors, agree, same, tried_wide
 
 
@@ -29,7 +29,7 @@ def test_a_card_that_is_full_is_no_lack_of_the_reference() -> None:
 
 
 def test_tensors_are_compared_piece_by_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptor, "_PIECE", 4)
+    monkeypatch.setattr(rounding, "_CHUNK", 4)
     x = torch.arange(30.0).view(5, 6).t()
     x[2, 3] = torch.nan
     exact = x.double()

@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from harness.problem.case import Case, parse_case
-from harness.problem.sampling.footprint import Answers, beside_arena, footprint
+from harness.problem.sampling.footprint import Answers, beside_arena, footprint, of_others
 from harness.problem.terms import Direction, TensorSpec
 
 
@@ -68,3 +68,8 @@ def test_a_large_elementwise_problem_of_another_format_fits_a_card() -> None:
     assert 55e9 < footprint([x, y], Answers.HANDED) < 60e9 < 0.75 * 83e9 < footprint([x, y])
     calls = 2 * 2 * 4 * 4096 * 393216
     assert calls < footprint([x, y], Answers.STREAMED) < 1.04 * calls
+    returned, wide = of_others([x, y], Answers.STREAMED), of_others([x, y], Answers.HANDED)
+    assert returned - 8192 == 4 * 4096 * 393216
+    assert wide - returned == 8 * 4096 * 393216
+    assert footprint([x, y], Answers.HANDED, 1) + wide < 0.875 * 83e9
+    assert footprint([x, y], Answers.STREAMED, 1) + returned < 0.875 * 25e9

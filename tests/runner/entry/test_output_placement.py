@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+from harness.runner.entry import output_placement
 from harness.runner.entry.contracts import Caller, caller
 from harness.runner.entry.output_placement import ALIGNMENT
 
@@ -54,6 +55,12 @@ def warm(function: Callable[..., Any], bound: list[tuple[Any, ...]]) -> Caller:
 def poisoned(tensor: Tensor) -> Tensor:
     tensor.view(-1).view(torch.uint8).fill_(0xFF)
     return tensor
+
+
+@pytest.fixture(params=[1 << 24, 7])
+def piece(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outputs are compared whole, or in pieces."""
+    monkeypatch.setattr(output_placement, "_PIECE", request.param)
 
 
 def triton_like(data: Any) -> Tensor:
@@ -106,6 +113,7 @@ PLACED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.usefixtures("piece")
 @pytest.mark.parametrize("name", PLACED)
 def test_results_are_made_in_the_output_buffers(name: str) -> None:
     function, bound = PLACED[name], calls()
@@ -149,6 +157,7 @@ def test_what_cannot_be_placed_is_copied(name: str) -> None:
         torch.testing.assert_close(call[-1], torch.Tensor(wanted), rtol=0, atol=0)
 
 
+@pytest.mark.usefixtures("piece")
 def test_two_outputs_are_placed_and_one_returned_twice_is_copied_once() -> None:
     bound = calls(outputs=2)
     found = warm(lambda d: (d[0] @ d[1], torch.relu(d[0])), bound)
@@ -248,6 +257,7 @@ def test_a_view_of_a_placed_output_is_read_before_it_is_written() -> None:
     torch.testing.assert_close(bound[1][-1], (bound[1][0] @ bound[1][1]).T)
 
 
+@pytest.mark.usefixtures("piece")
 def test_an_output_used_as_scratch_is_not_placed() -> None:
     def custom_kernel(data: Any) -> Tensor:
         a, b, _, out = data

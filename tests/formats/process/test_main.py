@@ -1,0 +1,44 @@
+"""The process of a problem, without a process."""
+
+import weakref
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from harness.formats.messages import DescribeCases
+from harness.formats.process import place
+from harness.formats.process.main import ForeignAuthor
+
+
+def test_a_card_that_is_left_has_all_its_memory_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the processor does what a card had no room for, which takes minutes."""
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
+    here = place.Place()
+    here.take_card("cpu")
+    monkeypatch.setattr(place, "PLACE", here)
+    alive: list[weakref.ref[torch.Tensor]] = []
+    events: list[object] = []
+
+    def describe(*, small: bool) -> Any:
+        large = torch.zeros(10)
+        alive.append(weakref.ref(large))
+        events.append("described")
+        if here.has_card:
+            raise torch.OutOfMemoryError(f"no room beside {large.numel()}")
+        return "cases"
+
+    def given_back() -> None:
+        events.append([each() is not None for each in alive])
+
+    monkeypatch.setattr(torch.cuda.memory, "empty_cache", given_back)
+    author = ForeignAuthor(tmp_path)
+    author._loaded = SimpleNamespace(describe=describe)  # type: ignore[assignment]
+    answer: Any = author.answer(DescribeCases(small=False), [])
+    author.tidy()
+    assert answer == "cases"
+    assert events == ["described", [False], "described", [False, False]]
