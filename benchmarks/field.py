@@ -4,8 +4,8 @@ Problems come from checkouts, in an order of their own, so that those which are 
 time is up are a sample of all. `--part 2/4` takes every fourth. `--jobs 4` grades four at a time,
 each in a process of its own with its share of the processors, on one card or on each of
 `--cards all`; problems that take much of a card's memory take turns, and no times are taken.
-`--known FILE` goes on with an earlier run's `--json`. `--memory 24` holds the rest of a larger
-card's memory, so that all of them together have 24 GiB.
+`--known FILE` goes on with an earlier run's `--json`. `--memory 24` holds the rest of each card's
+memory, so that all processes together have 24 GiB.
 """
 
 import json
@@ -96,9 +96,11 @@ def field(
     if cards:
         places = [opened_as(card)[1] for card in choose_cards(cards, visible_cards())]
     if jobs > 1 or cards:
-        if timed or memory is not None:
-            raise SystemExit("--timed and --memory are for one process, without --cards and --jobs")
-        graded_ = side_by_side(mine, device, places, jobs, seconds)
+        if timed:
+            raise SystemExit("--timed is for one process, without --cards and --jobs")
+        if jobs > 1 and memory is not None:
+            raise SystemExit("--memory is for one process on each card, without --jobs")
+        graded_ = side_by_side(mine, device, places, jobs, seconds, memory=memory)
     else:
         graded_ = one_by_one(mine, device, seconds, memory=memory, timed=timed)
     new = 0
@@ -179,6 +181,8 @@ def side_by_side(
     places: Sequence[Mapping[str, str]],
     jobs: int,
     seconds: float,
+    *,
+    memory: float | None = None,
 ) -> Iterator[Graded]:
     """Grade until the time is up, in so many processes for each of ``places``, their environments.
 
@@ -197,7 +201,7 @@ def side_by_side(
     for number in range(count):
         place, turn = places[number % len(places)], turns[number % len(places)]
         share = processors[number::count] or processors
-        given = (device, share, until, todo, done, turn)
+        given = (device, share, until, todo, done, turn, memory)
         workers.append(spawn.Process(target=_work, args=given))
         with mock.patch.dict(os.environ, place):  # which card, before anything is imported there
             workers[-1].start()
@@ -223,12 +227,13 @@ def _work(
     todo: Any,
     done: Any,
     turn: Turn,
+    memory: float | None,
 ) -> None:
     """A process of its own: grade what is next until nothing is, or the time is up."""
     os.sched_setaffinity(0, share)
     torch.set_num_threads(len(share))
     sources = iter(todo.get, None)
-    for row in one_by_one(sources, device, until - time.time(), turn=turn):
+    for row in one_by_one(sources, device, until - time.time(), memory=memory, turn=turn):
         done.put(row)
 
 

@@ -110,6 +110,13 @@ def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
         field([tmp_path], device="cpu", timed=True, seconds=1.0, part="1/1", jobs=2)
 
 
+def test_several_jobs_cannot_share_what_is_left_of_a_card(tmp_path: Path) -> None:
+    from benchmarks.field import field
+
+    with pytest.raises(SystemExit, match="--memory is for one process on each card"):
+        field([tmp_path], device="cpu", timed=False, seconds=1.0, part="1/1", jobs=2, memory=24.0)
+
+
 def test_each_process_has_its_cards_environment_before_it_imports_anything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

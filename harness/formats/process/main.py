@@ -181,15 +181,18 @@ class ForeignAuthor:
         return _place().drawn(make)
 
     def _described(self, *, small: bool) -> Answer:
-        """The cases; what fails on the card is tried without, and then with sums in one order."""
+        """The cases; what fails on the card is tried without, and then with sums in one order.
+
+        What it has no room for is tried with inputs and answers in the host's memory before.
+        """
         from harness.formats.process.adaptor import UngradableError
 
         while True:
             try:
-                with _busy(self._threads):
+                with _busy(self._threads), _place().describing():
                     return self._problem.describe(small=small)
             except Exception as error:
-                if not _place().leave_card():
+                if not (_place().draw_elsewhere(error) or _place().leave_card()):
                     if self._threads == 1 or not isinstance(error, UngradableError):
                         raise
                     self._threads = 1

@@ -58,6 +58,9 @@ class Place:
         """Whether inputs were drawn on the card, so that the judge keeps calls there."""
         self._stands_in = False
         """Whether the processor computes for a card that was left."""
+        self._crowded = False
+        """Whether the card has no room for inputs and answers beside what is computed."""
+        self._describing = False
 
     def take_card(self, name: str) -> None:
         """Compute on the card from now on, with torch's settings but for what may vary."""
@@ -71,9 +74,24 @@ class Place:
         self._stands_in |= left is not None
         return left is not None
 
+    @contextmanager
+    def describing(self) -> Iterator[None]:
+        """Inside, what a card has no room for beside inputs that are drawn there is an error."""
+        self._describing = True
+        try:
+            yield
+        finally:
+            self._describing = False
+
+    def draw_elsewhere(self, error: Exception) -> bool:
+        """Draw on the processor from now on, since the card had no room; whether that is news."""
+        crowded = isinstance(error, torch.OutOfMemoryError) and self.draws
+        self._crowded |= crowded
+        return crowded
+
     def draw_there(self, wanted: bool = True) -> None:
         """Draw inputs on the card from now on, if there is one; or on the processor."""
-        self.draws = wanted and self._card is not None
+        self.draws = wanted and self._card is not None and not self._crowded
         self._counted_on |= self.draws
 
     def draw_there_if(self, draw: Callable[[], object]) -> None:
@@ -144,8 +162,11 @@ class Place:
             lasting = not isinstance(error, torch.OutOfMemoryError)
         finally:
             self.tidy()
-        if not lasting and (joined := self._by_rows(rows(), card, back)) is not None:
-            return joined
+        if not lasting:
+            if (joined := self._by_rows(rows(), card, back)) is not None:
+                return joined
+            if self._describing and self.draws:
+                raise torch.OutOfMemoryError("the card has no room for inputs and answers")
         right = self._on_processor(reference, stands_in=True)
         if lasting and not self._counted_on:
             self.leave_card()
