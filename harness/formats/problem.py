@@ -8,17 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from harness.errors import Diagnostic, ProblemError, UsageError
 from harness.formats.base import shortened
 from harness.formats.baseline import NAME as BASELINE
 from harness.formats.baseline import reference_program
 from harness.formats.expected import SIGNED
+from harness.formats.plans import LABELLED, STREAMED, Plan, plans
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
-from harness.problem.sampling.footprint import CALLS, Answers, footprint, of_others
 from harness.problem.terms import (
     CallCost,
     Construction,
@@ -200,7 +200,7 @@ class Foreign:
         small = room.work is not None
         found = []
         for each in self._described(small=small).cases.values():
-            for plan in _plans(each, small=small):
+            for plan in plans(each, small=small):
                 needed = plan.bytes(each.tensors)
                 if room.bytes is None or needed <= room.bytes:
                     found.append((needed, self._case(each, seed, plan, small=small)))
@@ -220,13 +220,13 @@ class Foreign:
         """
         cases = self._described(small=emulated).cases.values()
         return [
-            min(plan.bytes(each.tensors) for plan in _plans(each, small=emulated)) for each in cases
+            min(plan.bytes(each.tensors) for plan in plans(each, small=emulated)) for each in cases
         ]
 
     def footprint(self, case: Case) -> int:
         """Bytes of the device's memory that checking a case takes as its spec says."""
         each, _, small = self.concrete(case)
-        plan = _LABELLED.get(_read(case)["plan"], _plans(each, small=small)[0])
+        plan = LABELLED.get(_read(case)["plan"], plans(each, small=small)[0])
         return plan.bytes((*each.tensors, *each.weights))
 
     def answers_on_host(self, case: Case) -> bool:
@@ -238,9 +238,9 @@ class Foreign:
         if self.footprint(case) <= room:
             return case
         each, _, small = self.concrete(case)
-        if _STREAMED not in _plans(each, small=small) or each.answers_on_host:
+        if STREAMED not in plans(each, small=small) or each.answers_on_host:
             return None
-        on_host = _labelled(each, case.spec + _STREAMED.label)
+        on_host = _labelled(each, case.spec + STREAMED.label)
         return on_host if self.footprint(on_host) <= room else None
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
@@ -251,7 +251,7 @@ class Foreign:
             last = len(timed) - 1
             timed = [timed[n * last // (MOST_TIMED - 1)] for n in range(MOST_TIMED)]
         return [
-            self._case(each, _OF_THIS_RUN, _plans(each, small=emulated)[0], small=emulated)
+            self._case(each, _OF_THIS_RUN, plans(each, small=emulated)[0], small=emulated)
             for each in timed
         ]
 
@@ -338,10 +338,10 @@ class Foreign:
         small = found["small"] is not None
         each = self._described(small=small).cases[found["key"]]
         own = tuple(weight.weight.spec for weight in self.weights)
-        on_host = found["plan"] == _STREAMED.label
+        on_host = found["plan"] == STREAMED.label
         return replace(each, weights=own, answers_on_host=on_host), int(found["seed"] or 0), small
 
-    def _case(self, each: FormatCase, seed: str, plan: _Plan, *, small: bool) -> Case:
+    def _case(self, each: FormatCase, seed: str, plan: Plan, *, small: bool) -> Case:
         label = each.key
         if each.construct:
             digest = sha256(f"weights|{seed}|{self.hash}|{each.key}".encode()).digest()
@@ -378,38 +378,6 @@ class Foreign:
 def _parameter(spec: TensorSpec) -> FormalParameter:
     ctype = next(ctype for ctype, dtype in C_TYPES.items() if dtype == spec.dtype)
     return FormalParameter(name=spec.name, type=ctype, role=Role.TENSOR, direction=spec.direction)
-
-
-class _Plan(NamedTuple):
-    """How the memory of a device is used for a case."""
-
-    label: str
-    """What it adds to a case's spec."""
-    answers: Answers
-    calls: int
-    """How many of its calls lie there at once."""
-
-    def bytes(self, tensors: Sequence[TensorSpec]) -> int:
-        """What checking a case with these tensors takes, the processes beside the judge counted."""
-        beside = 0 if self.answers is Answers.HERE else of_others(tensors, self.answers)
-        return footprint(tensors, self.answers, self.calls) + beside
-
-
-_EMULATED = _Plan("", Answers.HERE, CALLS)
-_HANDED = _Plan("", Answers.HANDED, CALLS)
-_SINGLY = _Plan(",calls=1", Answers.HANDED, 1)
-_STREAMED = _Plan(",answers=host", Answers.STREAMED, 1)
-_LABELLED = {each.label: each for each in (_SINGLY, _STREAMED)}
-
-
-def _plans(each: FormatCase, *, small: bool) -> Sequence[_Plan]:
-    """How a case may be checked, the better first; ``small`` ones are on the processor.
-
-    What the format's own check decides is not compared piece by piece.
-    """
-    if small:
-        return (_EMULATED,)
-    return (_HANDED, _SINGLY) if each.own else (_HANDED, _SINGLY, _STREAMED)
 
 
 def _read(case: Case) -> re.Match[str]:

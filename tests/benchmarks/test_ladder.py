@@ -1,6 +1,7 @@
 """The accuracy ladder, as far as it goes without a GPU: what is on it, binding, the table."""
 
 import ast
+import functools
 import json
 import math
 import os
@@ -210,11 +211,14 @@ class TestGpuCheck:
 
     def test_its_steps_are_those_that_it_names(self) -> None:
         text = self.script.read_text()
-        named = re.search(r'^steps="([^"]*)"', text, re.MULTILINE)
-        assert named is not None
+        named, extra = (
+            re.search(rf'^{what}="([^"]*)"', text, re.MULTILINE) for what in ("steps", "extra")
+        )
+        assert named is not None and extra is not None
+        assert extra[1].split() == ["bench-neighbours", "bench-field"]
         run = re.findall(r"^step (\w+) ", text, re.MULTILINE)
         run += [f"bench-{name}" for name in re.findall(r"^bench (\w+) ", text, re.MULTILINE)]
-        assert set(run) == set(named[1].split())
+        assert set(run) == {*named[1].split(), *extra[1].split()}
 
     def test_one_step_alone(self, tmp_path: Path) -> None:
         """With a python that only tells what it was given."""
@@ -229,16 +233,27 @@ class TestGpuCheck:
         given = [line for line in done.stdout.splitlines() if line.startswith("given: ")]
         assert given == [f"given: -m benchmarks --json {tmp_path}/out/aa.json aa --times 20"]
 
+    def test_what_needs_more_than_a_gpu_runs_by_name_alone(self, tmp_path: Path) -> None:
+        python = tmp_path / "python"
+        python.write_text('#!/bin/sh\necho given: "$@"\n')
+        python.chmod(0o755)
+        out = str(tmp_path / "out")
+        environment = {**os.environ, "GPU_CHECK_OUT": out, "GPU_CHECK_FIELD": "a/one b/other"}
+        run = functools.partial(
+            subprocess.run, capture_output=True, text=True, env=environment, check=True
+        )
+        every = run([self.script, python]).stdout
+        assert "bench-aa" in every and "neighbours" not in every and "field" not in every
+        (given,) = re.findall(r"(?m)^given: (.*)", run([self.script, python, "bench-field"]).stdout)
+        assert given.endswith("--known docs/data/field-h100.json a/one b/other")
+
     def test_its_benchmarks_are_commands(self) -> None:
         text = self.script.read_text()
         source = (ROOT / "benchmarks/__main__.py").read_text()
         commands = set(re.findall(r'add_parser\(\s*"(\w+)"', source))
         without_gpu = set(re.findall(r'add_parser\(\s*"(\w+)", help="[^"]*; no GPU"', source))
-        several = set(re.findall(r'add_parser\(\s*"(\w+)", help="[^"]*; 2 GPUs"', source))
-        checkout = set(re.findall(r'add_parser\(\s*"(\w+)", help="[^"]*; a checkout"', source))
-        assert (without_gpu, several, checkout) == ({"coverage"}, {"neighbours"}, {"field"})
-        run = set(re.findall(r"^bench (\w+) ", text, re.MULTILINE))
-        assert run == commands - without_gpu - several - checkout
+        assert without_gpu == {"coverage"}
+        assert {*re.findall(r"^bench (\w+) ", text, re.MULTILINE)} == commands - without_gpu
         assert ast.parse(source)
 
 

@@ -25,8 +25,8 @@ from harness.formats.process.adaptor import (
 )
 from harness.formats.process.checks import Rule
 from harness.formats.process.cutting import less
+from harness.formats.process.tested import Tested
 from harness.formats.process.trial import Value, Values
-from harness.formats.process.trying import Tested
 
 _TOLERANCE = 1e-2
 """Of the format, relative and absolute alike."""

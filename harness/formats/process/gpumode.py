@@ -34,8 +34,8 @@ from harness.formats.process.adaptor import (
 from harness.formats.process.checks import Rule, compared, rule_of, verdict_of
 from harness.formats.process.cutting import less
 from harness.formats.process.nested import filled, flattened
+from harness.formats.process.tested import Tested
 from harness.formats.process.trial import Values
-from harness.formats.process.trying import Tested
 
 _FEW_SEEDS = 1000
 """At least so many, where a task's own seed is small."""

@@ -29,8 +29,8 @@ from harness.formats.process.adaptor import (
 )
 from harness.formats.process.checks import Rule, rule_of, verdict_of
 from harness.formats.process.cutting import cut_function
+from harness.formats.process.tested import Tested
 from harness.formats.process.trial import Value, Values
-from harness.formats.process.trying import Tested
 
 _TYPES: Mapping[str, torch.dtype] = {
     "float": torch.float32,
