@@ -385,3 +385,70 @@ def test_other_formats_are_graded_with_all_tensors_on_the_card(tmp_path: Path, n
         result = grader.grade(job(problem, file), options)
     assert (result.verdict, result.message) == ("ACCEPTED", "")
     assert PROBLEMS.described(problem.source, small=False).on_card
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("plan", ["", ",calls=1", ",answers=host"])
+def test_whatever_lies_on_the_card_right_is_right_and_what_is_remembered_wrong(
+    tmp_path: Path, plan: str
+) -> None:
+    from harness.device.cuda import CudaDevice
+    from harness.grading.grader import Grader
+    from harness.progress.progress import NoProgress
+
+    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
+    right = written(tmp_path, "right.py", (HEAD + SCALED).replace("class Model", "class ModelNew"))
+    remembers = REMEMBERS.replace("(nn.Module)", "(Model)")
+    stale = written(tmp_path, "stale.py", HEAD + SCALED + remembers)
+    with Grader(CudaDevice(), NoProgress()) as grader:
+        (first, *_) = problem.draw_cases("s", dtype="float32", room=CaseLimits())
+        good = graded(grader, problem, right, case=first.spec + plan)
+        bad = graded(grader, problem, stale, case=first.spec + plan)
+    assert (good.verdict, good.message) == ("ACCEPTED", "")
+    assert bad.verdict == "WRONG_ANSWER" or not plan  # its first two calls have two addresses
+
+
+CROWDED = """
+class Model(nn.Module):
+    def forward(self, x):
+        on_card = torch.are_deterministic_algorithms_enabled()
+        if on_card and WHERE:
+            held = torch.zeros(1 << 29, device="cuda")
+            raise torch.OutOfMemoryError
+        return torch.softmax(x, dim=DIM)
+
+def get_inputs():
+    return [torch.rand(100, 4000)]
+
+def get_init_inputs():
+    return []
+"""
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("where", "dim", "on_card"),
+    [
+        ("x.dtype == torch.float64 and len(x) > 20", 1, True),
+        ("x.dtype == torch.float64 and len(x) > 20", 0, False),
+        ("True", 1, False),
+    ],
+    ids=["in parts", "float64 on the processor", "all on the processor"],
+)
+def test_a_card_without_room_has_all_its_memory_back(
+    tmp_path: Path, where: str, dim: int, on_card: bool
+) -> None:
+    from harness.device.cuda import CudaDevice
+
+    device = CudaDevice()
+    text = CROWDED.replace("WHERE", where).replace("DIM", str(dim))
+    with process(tmp_path, Card.of(device), text) as one:
+        before = device.free_bytes()
+        told = one.describe(small=False)
+        assert told.on_card == on_card
+        case = told.cases["inputs=1"]
+        inputs = one.draw(case, small=False, seed=1, on_card=on_card)
+        right = one.right(case, small=False, weights=0, inputs=inputs, on_card=on_card)["output"]
+        exact = torch.softmax(inputs["x"].double(), dim=dim)
+        torch.testing.assert_close(right, exact, rtol=1e-12, atol=1e-12)
+        assert before - device.free_bytes() < 1 << 30  # its context; it held 2 GiB

@@ -186,8 +186,7 @@ class Place:
                         found = rows.of(slice(start, start + some))(lambda each: each.to(card))
                     for name, part in found.items():
                         if name not in joined:
-                            shape = (rows.count, *part.shape[1:])
-                            joined[name] = torch.empty(shape, dtype=part.dtype, device=back)
+                            joined[name] = _empty((rows.count, *part.shape[1:]), part.dtype, back)
                         joined[name][start : start + some] = part.detach()
                 return joined
             except torch.OutOfMemoryError as error:
@@ -274,6 +273,12 @@ class _OnCard(TorchFunctionMode):
 def to_processor(each: Any) -> Any:
     """A tensor or module in the host's memory."""
     return each.to("cpu")
+
+
+def _empty(shape: Sequence[int], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """A new tensor on ``device``, as :func:`_to` means it."""
+    with torch._C.DisableTorchFunction():
+        return torch.empty(shape, dtype=dtype, device=device)
 
 
 def _to(tensor: Tensor, device: torch.device) -> Tensor:
