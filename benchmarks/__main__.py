@@ -7,7 +7,8 @@ again. `repeat` grades the same files in processes of their own. `constant` show
 beyond the spins in them. `latency` times the whole command, cold and for a second file.
 `throughput` grades many files in one command and says where the time goes. `neighbours` shows what
 cards and processors beside one do to its scores, and how many files all cards grade. `field` grades
-the references of other people's problems as submissions to them. `fusion` holds steps that are
+the references of other people's problems as submissions to them, `published` the kernels that
+others have written for such. `fusion` holds steps that are
 fused against the same unfused, by the roofline and by the judge. `audits` shows what the audits
 see. Prints tables, and with --json FILE writes what they are made of; asserts nothing.
 """
@@ -68,6 +69,20 @@ def main() -> None:
     others.add_argument("--cards", default="", metavar="all|N,N", help="the first without")
     others.add_argument("--jobs", type=int, default=1, metavar="N", help="at a time on each card")
     others.add_argument("--memory", type=float, metavar="GIB", help="of the card, the rest is held")
+    theirs = commands.add_parser("published", help="kernels that others have published; a file")
+    theirs.add_argument("file", metavar="FILE", type=Path, help="JSON lines, one for each")
+    theirs.add_argument("problems", metavar="PROBLEMS", type=Path, help="a checkout")
+    theirs.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    theirs.add_argument("--cards", default="", metavar="all|N,N", help="the first without")
+    theirs.add_argument("--jobs", type=int, default=1, metavar="N", help="at a time on each card")
+    theirs.add_argument("--seconds", type=float, default=600.0)
+    theirs.add_argument(
+        "--known", type=Path, action="append", default=[], metavar="FILE", help="an earlier --json"
+    )
+    theirs.add_argument(
+        "--beside", type=Path, metavar="CHECKOUT", help="KernelBench's, whose evaluation runs, too"
+    )
+    theirs.add_argument("--beside-seconds", type=float, default=120.0)
     fused = commands.add_parser("fusion", help="what fusion gains, predicted and measured")
     fused.add_argument("problems", metavar="PROBLEM", nargs="*", help="all without")
     fused.add_argument("--dtype", help="float16 without, or a problem's first")
@@ -140,6 +155,20 @@ def main() -> None:
                 known=chosen.known,
                 cards=chosen.cards,
                 jobs=chosen.jobs,
+            )
+        case "published":
+            from benchmarks.published import published
+
+            data = published(
+                chosen.file,
+                chosen.problems,
+                device=chosen.device,
+                cards=chosen.cards,
+                jobs=chosen.jobs,
+                seconds=chosen.seconds,
+                known=chosen.known,
+                beside=chosen.beside,
+                beside_seconds=chosen.beside_seconds,
             )
         case "fusion":
             from benchmarks.fusion.collect import fusion

@@ -197,7 +197,7 @@ def _round_values(low: float, high: float) -> list[float]:
 
 
 KINDS = {"accuracy": accuracy, "repeat": repeat, "fusion": fusion}
-TABLES = ("field",)
+TABLES = ("field", "published")
 """Data of which documents have tables alone."""
 
 

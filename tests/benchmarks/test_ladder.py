@@ -215,7 +215,7 @@ class TestGpuCheck:
             re.search(rf'^{what}="([^"]*)"', text, re.MULTILINE) for what in ("steps", "extra")
         )
         assert named is not None and extra is not None
-        assert extra[1].split() == ["bench-neighbours", "bench-field"]
+        assert extra[1].split() == ["bench-neighbours", "bench-field", "bench-published"]
         run = re.findall(r"^step (\w+) ", text, re.MULTILINE)
         run += [f"bench-{name}" for name in re.findall(r"^bench (\w+) ", text, re.MULTILINE)]
         assert set(run) == {*named[1].split(), *extra[1].split()}
@@ -243,7 +243,7 @@ class TestGpuCheck:
             subprocess.run, capture_output=True, text=True, env=environment, check=True
         )
         every = run([self.script, python]).stdout
-        assert "bench-aa" in every and "neighbours" not in every and "field" not in every
+        assert "bench-aa" in every and "published" not in every and "field" not in every
         (given,) = re.findall(r"(?m)^given: (.*)", run([self.script, python, "bench-field"]).stdout)
         assert given.endswith("--known docs/data/field-h100.json a/one b/other")
 
