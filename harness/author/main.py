@@ -25,7 +25,7 @@ from harness.author.messages import (
     TensorsDrawn,
     WantedTensor,
 )
-from harness.author.source import first_line, line_of, load_text, named_arguments
+from harness.author.source import first_line, line_of, load_text, named_arguments, no_memory
 from harness.sandbox.syscalls import forbid_programs
 from harness.wire import transport
 from harness.wire.messages import MAX_TEXT, Answer, Message
@@ -92,7 +92,7 @@ class Author:
         if isinstance(error, Mistake):
             line = first_line(getattr(self._module, FUNCTION, None))
             return AuthorFailed(line=line, message=str(error)[:MAX_TEXT])
-        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        if no_memory(error):
             return AuthorFailed(line=line, message=TOO_MUCH_MEMORY)
         return AuthorFailed(line=line, message=f"{type(error).__name__}: {error}"[:MAX_TEXT])
 

@@ -35,6 +35,11 @@ def line_of(error: BaseException, path: Path) -> int:
     return lines[-1] if lines else 1
 
 
+def no_memory(error: BaseException) -> bool:
+    """Whether the host's memory was too little, by Python or by PyTorch."""
+    return isinstance(error, MemoryError) or "can't allocate memory" in str(error)
+
+
 def first_line(function: object) -> int:
     """The line on which a function begins; 1 if that is not known."""
     return int(getattr(getattr(function, "__code__", None), "co_firstlineno", 1))

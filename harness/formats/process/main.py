@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.author.messages import AuthorFailed, AuthorOpened, OpenAuthor
-from harness.author.source import line_of
+from harness.author.source import line_of, no_memory
 from harness.formats.messages import (
     REQUESTS,
     CannotBeGraded,
@@ -163,12 +163,11 @@ class ForeignAuthor:
         if isinstance(error, UngradableError):
             return CannotBeGraded(reason=str(error)[:MAX_TEXT])
         if isinstance(error, ModuleNotFoundError):
-            missing = error.name or str(error)
-            return CannotBeGraded(reason=f"needs the package {missing}, which is not installed")
+            return CannotBeGraded(reason=_lacking(error)[:MAX_TEXT])
         if type(error).__name__ == "NotEmulated":
             return CannotBeGraded(reason=str(error)[:MAX_TEXT])
         line = line_of(error, self._file)
-        if isinstance(error, MemoryError) or "can't allocate memory" in str(error):
+        if no_memory(error):
             return CannotBeGraded(reason="its reference takes more memory than it may here")
         text = str(error) if isinstance(error, MistakeError) else f"{type(error).__name__}: {error}"
         return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
@@ -215,6 +214,18 @@ class ForeignAuthor:
         self._file = self._folder / message.files[0].name
         make: Callable[[Path], Adaptor] = ADAPTORS[message.format]
         self._loaded = make(self._file)
+
+
+def _lacking(error: ModuleNotFoundError) -> str:
+    """Which package is missing; of those that tell by an error of their own, what they say."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ModuleNotFoundError) and cause.name:
+            return f"needs the package {cause.name}, which is not installed"
+        cause = cause.__cause__ or cause.__context__
+    return (
+        f"a package that it needs cannot be imported here: {(str(error).splitlines() or [''])[0]}"
+    )
 
 
 @contextmanager

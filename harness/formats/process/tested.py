@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from harness.author.source import no_memory
 from harness.formats.messages import CasesDescribed, ToldCase, ToldParameter
 from harness.formats.process.adaptor import (
     Adaptor,
@@ -112,10 +113,10 @@ class Tested(Trying, Adaptor, ABC):
 
         try:
             return bool(PLACE.compute(said)["right"])
-        except MemoryError:
-            raise
-        except Exception:  # it accepted the reference's: these it cannot even look at
-            return False
+        except Exception as error:
+            if no_memory(error):
+                raise
+            return False  # it accepted the reference's: these it cannot even look at
 
     # -- telling ---------------------------------------------------------------------------------
 

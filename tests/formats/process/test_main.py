@@ -1,5 +1,6 @@
 """The process of a problem, without a process."""
 
+import itertools
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from support.foreign import written
 from harness.formats.messages import DescribeCases
 from harness.formats.process import kernelbench, place
 from harness.formats.process.main import ForeignAuthor
+from harness.formats.process.tested import Tested
 
 CROWDED = """
 from harness.formats.process import place
@@ -77,3 +79,52 @@ def test_a_card_that_is_left_has_all_its_memory_back(
     author.tidy()
     assert answer == "cases"
     assert events == ["described", [False], "described", [False, False]]
+
+
+def test_a_package_that_fails_in_words_of_its_own_is_named_by_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    author = ForeignAuthor(tmp_path)
+
+    def failed(*errors: Exception) -> str:
+        for error, cause in itertools.pairwise(errors):
+            error.__cause__ = cause
+        answer: Any = author.failed(errors[0])
+        return str(answer.reason)
+
+    own, missing = ModuleNotFoundError("no Model.\nInstall it"), ModuleNotFoundError(name="inner")
+    assert failed(missing) == "needs the package inner, which is not installed"
+    assert failed(own, RuntimeError(), missing) == failed(missing)
+    own = ModuleNotFoundError("no Model.\nInstall it")
+    assert failed(own) == "a package that it needs cannot be imported here: no Model."
+
+
+def test_a_check_that_has_no_memory_says_nothing_of_outputs() -> None:
+    one = Raising()
+    for error in (MemoryError(), RuntimeError("[enforce fail] can't allocate memory: 8 bytes")):
+        one.error = error
+        with pytest.raises(type(error)):
+            one.check("test=1", {"x": torch.ones(3)}, {}, small=False)
+    one.error = ValueError("a shape")
+    assert one.check("test=1", {"x": torch.ones(3)}, {}, small=False) is False
+
+
+class Raising(Tested):
+    """A format whose check raises."""
+
+    error: Exception
+
+    def keys(self) -> list[str]:
+        return ["test=1"]
+
+    def drawn(self, key: str, seed: int, factor: int) -> dict[str, Any]:
+        return {"x": torch.ones(3)}
+
+    def evaluated(self, key: str, values: Any) -> dict[str, torch.Tensor]:
+        return {"y": values["x"] * 2}
+
+    def rule(self, key: str, values: Any, right: Any) -> None:
+        return None
+
+    def is_right(self, key: str, values: Any, outputs: Any) -> bool:
+        raise self.error
