@@ -39,6 +39,7 @@ from harness.formats.problem import Foreign
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.languages.read import read_solution
+from harness.problem.case import CaseLimits
 from harness.problem.terms import Direction
 from harness.records.result import Verdict
 
@@ -69,6 +70,8 @@ class Graded:
     seconds: float
     hash: str = ""
     """Of the problem's files, of which two checkouts have different ones."""
+    bytes: int = 0
+    """What checking its largest case takes where there is room for all; 0: not known."""
     card: str = ""
     """The UUID of the one it was graded on."""
     phases: Mapping[str, float] = having(default_factory=dict)
@@ -269,13 +272,14 @@ def graded(
 ) -> Graded:
     """Grade a problem's reference; its file is written to ``folder``."""
     started = time.monotonic()
-    verdict, message, claims = "", "", tuple[str, ...]()
+    verdict, message, claims, bytes_ = "", "", tuple[str, ...](), 0
     problem = Foreign(source=source)
     phases.phase("describe")
     try:
         if message := problem.unfit(emulated=emulated):
             verdict = Verdict.NOT_EXECUTABLE_HERE
         else:
+            bytes_ = taken(problem, emulated=emulated)
             folder.mkdir()
             file = folder / "reference.py"
             file.write_bytes(program(problem))
@@ -300,8 +304,16 @@ def graded(
         claims=claims,
         seconds=round(time.monotonic() - started, 1),
         hash=source.hash,
+        bytes=bytes_,
         phases=phases.taken(),
     )
+
+
+def taken(problem: Foreign, *, emulated: bool) -> int:
+    """Bytes that checking the largest case takes, if nothing has to be spared."""
+    room = CaseLimits(work=1.0 if emulated else None)
+    cases = problem.draw_cases("", dtype=problem.dtypes[0], room=room)
+    return max(problem.footprint(case) for case in cases)
 
 
 _WRITING = """

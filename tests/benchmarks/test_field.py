@@ -71,6 +71,7 @@ def test_several_at_a_time_go_on_with_what_is_known(
     (row,) = first["graded"]
     assert row["verdict"] == "ACCEPTED" and row["hash"]
     assert row["phases"]["check"] > 0
+    assert 0 < row["bytes"] < 1 << 30
 
     lost = {**row, "slug": "kernelbench-level1-lost", "hash": "1", "verdict": "MEMORY_LIMIT"}
     known = tmp_path / "known.json"
