@@ -187,17 +187,19 @@ def round_up(size: int, unit: int) -> int:
     return max(1, math.ceil(size / unit)) * unit
 
 
-def crowded_out(device: Device, end: Callable[[], None]) -> str:
+def crowded_out(device: Device, end: Callable[[], None], mapped: int) -> str:
     """Why there is no memory left, if a submission holds most of it; empty if it does not.
 
-    ``end`` ends the submission's processes, which shows how much they held.
+    ``end`` ends the submission's processes, which shows how much they held. ``mapped`` bytes of
+    that are the judge's: buffers that it has let go of are there until then.
     """
     before = device.free_bytes()
     end()
     after = device.free_bytes()
-    if after - before <= after / 2:
+    held = after - before - mapped
+    if held <= after / 2:
         return ""
     return (
-        f"holds {bytes_(after - before)} of the memory of {device.name}, of which {bytes_(after)} "
+        f"holds {bytes_(held)} of the memory of {device.name}, of which {bytes_(after)} "
         "are free without it: there is no room for its inputs and outputs"
     )

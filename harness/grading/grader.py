@@ -51,6 +51,23 @@ from harness.timing.clocks import clock_note
 from harness.timing.foreign import CannotBeTimed
 
 
+class _Sessions(ExitStack):
+    """The sessions of submissions, which end together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun: list[Session] = []
+
+    def begin(self, session: Session) -> Session:
+        """Have it end with the others."""
+        self._begun.append(session)
+        return self.enter_context(session)
+
+    def mapped(self) -> int:
+        """Bytes of the judge's buffers that their runners map."""
+        return sum(each.mapped for each in self._begun)
+
+
 class Grader(AbstractContextManager["Grader"]):
     """Grades submissions on one device; as a context manager it ends all its processes.
 
@@ -169,7 +186,7 @@ class Grader(AbstractContextManager["Grader"]):
                 built.append(self.build(job, options))
             self._progress.advance()
         self._calibrate(nullcontext())
-        with ExitStack() as sessions:
+        with _Sessions() as sessions:
             ready = [self._ready(*each, sessions) for each in zip(built, drafts, strict=True)]
             if failed := [each for each in ready if isinstance(each, Result)]:
                 return failed
@@ -233,7 +250,7 @@ class Grader(AbstractContextManager["Grader"]):
         """The verdict on what was built and, while no build is at work, its times."""
         if draft.options.timed and isinstance(artifact, Artifact):
             self._calibrate(builds.paused(self._finishing))
-        with ExitStack() as sessions:
+        with _Sessions() as sessions:
             try:
                 ready = self._ready(artifact, draft, sessions)
                 if isinstance(ready, Result):
@@ -241,7 +258,7 @@ class Grader(AbstractContextManager["Grader"]):
                 return self._timed(ready, draft, builds)
             except (MachineError, OutOfMemoryError) as error:
                 error.__traceback__ = None  # its frames hold tensors of the judge's
-                if crowded := crowded_out(self._device, sessions.close):
+                if crowded := crowded_out(self._device, sessions.close, sessions.mapped()):
                     # One of the trusted runners may be what found no memory.
                     self.benchmark.trusted.renew()
                     return draft.finish(Verdict.MEMORY_LIMIT, crowded)
@@ -257,7 +274,7 @@ class Grader(AbstractContextManager["Grader"]):
                 self.benchmark.trusted.overhead(held.runner_cpu)
 
     def _ready(
-        self, artifact: Built, draft: ResultBuilder, sessions: ExitStack, rounds: int = ROUNDS
+        self, artifact: Built, draft: ResultBuilder, sessions: _Sessions, rounds: int = ROUNDS
     ) -> ReadyToTime | Result:
         """Check what was built and load it to be timed; or the result, if that is all.
 
@@ -268,10 +285,10 @@ class Grader(AbstractContextManager["Grader"]):
             return draft.finish(artifact.verdict, artifact.message)
         limits = draft.task.problem.limits
         checked = checked_program(artifact)
-        session = sessions.enter_context(self._open_session(checked, self._device, limits))
+        session = sessions.begin(self._open_session(checked, self._device, limits))
 
         def again() -> Session | Fault:
-            fresh = sessions.enter_context(self._open_session(checked, self._device, limits))
+            fresh = sessions.begin(self._open_session(checked, self._device, limits))
             return fresh.load() or fresh
 
         session, fault = check_cases(
@@ -313,7 +330,7 @@ class Grader(AbstractContextManager["Grader"]):
         allowance.what = "warm-ups and timed calls"
 
         def start() -> Session | Fault:
-            fresh = sessions.enter_context(self._open_session(fast, self._device, limits))
+            fresh = sessions.begin(self._open_session(fast, self._device, limits))
             fault = fresh.load()
             fresh.allowance = allowance
             return fault or fresh

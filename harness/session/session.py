@@ -68,6 +68,8 @@ class Session:
         """Outputs per call that the last batch copied into place; likewise."""
         self.returned: Returned | None = None
         """What a call returned that nobody reads; likewise."""
+        self.mapped = 0
+        """Bytes of the judge's buffers that the runner maps."""
         self.took_s = 0.0
         """What the last run took of what limits count: see :mod:`harness.session.own_time`."""
         self._asked_fd = -1
@@ -92,6 +94,7 @@ class Session:
             os.close(self._asked_fd)
         self._mailbox.close()
         self._sandbox.close()
+        self.mapped = 0
 
     @property
     def allowance(self) -> Allowance | None:
@@ -285,12 +288,16 @@ class Session:
         """Have the runner map the judge's buffers."""
         message = messages.Map(bytes=arena.size)
         answer = self._channel.ask(message, messages.Mapped, _ANSWER_SECONDS, (arena.fd,))
+        self.mapped = arena.size
         return answer if isinstance(answer, Fault) else None
 
     def unmap(self) -> Fault | None:
         """Have the runner let go of the judge's buffers: until then their memory is not free."""
         answer = self._channel.ask(messages.Unmap(), messages.Unmapped, _UNMAP_SECONDS)
-        return answer if isinstance(answer, Fault) else None
+        if isinstance(answer, Fault):
+            return answer
+        self.mapped = 0
+        return None
 
     def prepare(self, batch: Bindable, options: RunOptions) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured."""

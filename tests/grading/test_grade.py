@@ -389,7 +389,7 @@ def test_a_submission_that_holds_the_memory_gets_a_memory_limit(
         return
     result = grader.grade(job(), Options())
     assert result.verdict is Verdict.MEMORY_LIMIT
-    assert result.message.startswith("holds 6 GiB of the memory of ")
+    assert result.message.startswith("holds 6.00 GiB of the memory of ")
     assert grader.grade(job(), Options()).accepted
     assert benchmark.trusted.session() is not beside
 
