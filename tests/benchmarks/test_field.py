@@ -118,8 +118,9 @@ def test_several_jobs_cannot_share_what_is_left_of_a_card(tmp_path: Path) -> Non
         field([tmp_path], device="cpu", timed=False, seconds=1.0, part="1/1", jobs=2, memory=24.0)
 
 
+@pytest.mark.corpus
 def test_each_process_has_its_cards_environment_before_it_imports_anything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     """CUDA reads which cards there are once, whenever something that is imported first asks."""
     from benchmarks import field

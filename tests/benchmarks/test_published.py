@@ -60,6 +60,7 @@ def test_records_are_graded_once_and_another_evaluation_runs_beside(
     assert not again["beside"]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("code", "said"),
     [("", "correct"), ("1.01", "wrong"), ("oops", "not compiled"), ("raise", "no answer")],
