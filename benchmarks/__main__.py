@@ -8,9 +8,9 @@ beyond the spins in them. `latency` times the whole command, cold and for a seco
 `throughput` grades many files in one command and says where the time goes. `neighbours` shows what
 cards and processors beside one do to its scores, and how many files all cards grade. `field` grades
 the references of other people's problems as submissions to them, `published` the kernels that
-others have written for such. `fusion` holds steps that are
-fused against the same unfused, by the roofline and by the judge. `audits` shows what the audits
-see. Prints tables, and with --json FILE writes what they are made of; asserts nothing.
+others have written for such. `fusion` holds steps that are fused against the same unfused, by the
+roofline and by the judge. `audits` shows what the audits see. Prints tables, and with --json FILE
+writes what they are made of; asserts nothing.
 """
 
 import argparse
@@ -59,30 +59,25 @@ def main() -> None:
     beside.add_argument("--count", type=int, default=200, help="files for throughput; 0: none")
     others = commands.add_parser("field", help="references of other people's problems; a checkout")
     others.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="a checkout's problems")
-    others.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     others.add_argument("--timed", action="store_true", help="take times, too")
-    others.add_argument("--seconds", type=float, default=600.0)
     others.add_argument("--part", default="1/1", metavar="N/M")
-    others.add_argument(
-        "--known", type=Path, action="append", default=[], metavar="FILE", help="an earlier --json"
-    )
-    others.add_argument("--cards", default="", metavar="all|N,N", help="the first without")
-    others.add_argument("--jobs", type=int, default=1, metavar="N", help="at a time on each card")
     others.add_argument("--memory", type=float, metavar="GIB", help="of the card, the rest is held")
     theirs = commands.add_parser("published", help="kernels that others have published; a file")
     theirs.add_argument("file", metavar="FILE", type=Path, help="JSON lines, one for each")
     theirs.add_argument("problems", metavar="PROBLEMS", type=Path, help="a checkout")
-    theirs.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    theirs.add_argument("--cards", default="", metavar="all|N,N", help="the first without")
-    theirs.add_argument("--jobs", type=int, default=1, metavar="N", help="at a time on each card")
-    theirs.add_argument("--seconds", type=float, default=600.0)
-    theirs.add_argument(
-        "--known", type=Path, action="append", default=[], metavar="FILE", help="an earlier --json"
-    )
     theirs.add_argument(
         "--beside", type=Path, metavar="CHECKOUT", help="KernelBench's, whose evaluation runs, too"
     )
     theirs.add_argument("--beside-seconds", type=float, default=120.0)
+    for each in (others, theirs):
+        each.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+        each.add_argument("--cards", default="", metavar="all|N,N", help="the first without")
+        each.add_argument("--jobs", type=int, default=1, metavar="N", help="at a time on each card")
+        each.add_argument("--seconds", type=float, default=600.0)
+        each.add_argument(
+            "--known", type=Path, action="append", default=[], metavar="FILE",
+            help="an earlier --json",
+        )  # fmt: skip
     fused = commands.add_parser("fusion", help="what fusion gains, predicted and measured")
     fused.add_argument("problems", metavar="PROBLEM", nargs="*", help="all without")
     fused.add_argument("--dtype", help="float16 without, or a problem's first")

@@ -12,7 +12,6 @@ import json
 import multiprocessing
 import os
 import queue
-import random
 import statistics
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from unittest import mock
 
 import torch
 
+from benchmarks.order import mixed
 from benchmarks.phases import Phases
 from harness.device.base import Device
 from harness.device.cards import choose_cards, opened_as, visible_cards
@@ -43,8 +43,6 @@ from harness.problem.case import CaseLimits
 from harness.problem.terms import Direction
 from harness.records.result import Verdict
 
-_ORDER = 7
-"""Seed of the order of problems."""
 _GRACE_S = 60.0
 """What a problem that is being graded when the time is up may still take, of several at a time."""
 _SHARE = 0.15
@@ -255,9 +253,7 @@ def ordered(found: Sequence[Source], part: str) -> list[Source]:
     number, _, count = part.partition("/")
     if not 1 <= int(number) <= int(count or 1):
         raise SystemExit(f"--part {part}: there is no such part")
-    mixed = sorted(found, key=lambda source: source.slug)
-    random.Random(_ORDER).shuffle(mixed)
-    return mixed[int(number) - 1 :: int(count or 1)]
+    return mixed(sorted(found, key=lambda each: each.slug))[int(number) - 1 :: int(count or 1)]
 
 
 def graded(

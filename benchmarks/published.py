@@ -8,7 +8,6 @@ each in a process of its own, and `harness check` at the same ones, alone on the
 
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
@@ -23,11 +22,10 @@ from typing import Any
 
 from benchmarks import ROOT
 from benchmarks.command import HARNESS, harness
+from benchmarks.order import mixed
 from harness.device.cards import Card, choose_cards, visible_cards
 from harness.solution.generation.record import CODE
 
-_ORDER = 7
-"""Seed of the order of records."""
 _LATER_S = 60.0
 """What a command may take beyond its limit: it ends what it has begun."""
 _OWN_S = 120.0
@@ -95,7 +93,7 @@ def published(
     """Grade the records of ``file`` until the time is up, and print what became of them."""
     records = with_code(file)
     rows = {row.record: row for row in earlier(known)}
-    left = [number for number in shuffled(records) if number not in rows]
+    left = [number for number in mixed([*records]) if number not in rows]
     chosen = choose_cards(cards, visible_cards()) if cards else []
     for row in checked(file, problems, left, device, chosen, jobs, seconds):
         rows[row.record] = row
@@ -118,13 +116,6 @@ def with_code(file: Path) -> dict[int, dict[str, Any]]:
     lines = file.read_text(encoding="utf-8").splitlines()
     read = {number: json.loads(line) for number, line in enumerate(lines, 1) if line.strip()}
     return {number: each for number, each in read.items() if any(each.get(key) for key in CODE)}
-
-
-def shuffled(records: Mapping[int, object]) -> list[int]:
-    """Their numbers, in an order that has no other meaning."""
-    mixed = sorted(records)
-    random.Random(_ORDER).shuffle(mixed)
-    return mixed
 
 
 def earlier(files: Sequence[Path]) -> Iterator[Row]:
@@ -171,11 +162,11 @@ def checked(
             for line in out.read_text(encoding="utf-8").splitlines():
                 result = json.loads(line)
                 ended = datetime.fromisoformat(result["created"])
-                yield row(result, (ended - before).total_seconds())
+                yield row_of(result, (ended - before).total_seconds())
                 before = ended
 
 
-def row(result: Mapping[str, Any], seconds: float) -> Row:
+def row_of(result: Mapping[str, Any], seconds: float) -> Row:
     """The row of a result's JSON."""
     return Row(
         record=int(result["solution"]["path"].rpartition(":")[2]),
@@ -196,10 +187,10 @@ def by_both(
     seconds: float,
 ) -> Iterator[Beside]:
     """Some records by both evaluations, those that build extensions first, in turns."""
-    mixed = shuffled(records)
-    inline = [n for n in mixed if "load_inline" in str(records[n])]
-    plain = [n for n in mixed if n not in inline]
-    turns = [n for pair in zip(inline, plain, strict=False) for n in pair] or mixed
+    numbers = mixed([*records])
+    inline = [n for n in numbers if "load_inline" in str(records[n])]
+    plain = [n for n in numbers if n not in inline]
+    turns = [n for pair in zip(inline, plain, strict=False) for n in pair] or numbers
     until = time.monotonic() + seconds
     for number in turns:
         if time.monotonic() > until:

@@ -181,7 +181,7 @@ def test_what_no_processor_can_try_is_tried_on_the_card(tmp_path: Path, lacking:
 
 
 REMEMBERS = """
-class ModelNew(nn.Module):
+class ModelNew(Model):
     known = {}
 
     def forward(self, *arguments):
@@ -190,6 +190,12 @@ class ModelNew(nn.Module):
             self.known[key] = Model.forward(self, *arguments)
         return self.known[key]
 """
+
+
+def right_and_stale(folder: Path) -> tuple[Path, Path]:
+    """A submission that is right, and one that remembers its answers by addresses."""
+    right = written(folder, "right.py", (HEAD + SCALED).replace("class Model", "class ModelNew"))
+    return right, written(folder, "stale.py", HEAD + SCALED + REMEMBERS)
 
 
 @pytest.fixture
@@ -274,9 +280,7 @@ def test_calls_one_at_a_time_have_inputs_of_their_own(
     near: None, tmp_path: Path, plan: str
 ) -> None:
     problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
-    right = written(tmp_path, "right.py", (HEAD + SCALED).replace("class Model", "class ModelNew"))
-    remembers = REMEMBERS.replace("(nn.Module)", "(Model)")
-    stale = written(tmp_path, "stale.py", HEAD + SCALED + remembers)
+    right, stale = right_and_stale(tmp_path)
     with grading() as grader:
         PROBLEMS.compute_on(WithCard())
         (first, *_) = problem.draw_cases("s", dtype="float32", room=CaseLimits(work=1.0))
@@ -397,9 +401,7 @@ def test_whatever_lies_on_the_card_right_is_right_and_what_is_remembered_wrong(
     from harness.progress.progress import NoProgress
 
     problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
-    right = written(tmp_path, "right.py", (HEAD + SCALED).replace("class Model", "class ModelNew"))
-    remembers = REMEMBERS.replace("(nn.Module)", "(Model)")
-    stale = written(tmp_path, "stale.py", HEAD + SCALED + remembers)
+    right, stale = right_and_stale(tmp_path)
     with Grader(CudaDevice(), NoProgress()) as grader:
         (first, *_) = problem.draw_cases("s", dtype="float32", room=CaseLimits())
         good = graded(grader, problem, right, case=first.spec + plan)

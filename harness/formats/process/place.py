@@ -176,8 +176,9 @@ class Place:
         self, rows: Rows | None, card: torch.device, back: torch.device
     ) -> dict[str, Tensor] | None:
         """All rows, computed on the card part by part; None where there is no room for that."""
-        for parts in _PARTS if rows is not None else ():
-            assert rows is not None
+        if rows is None:
+            return None
+        for parts in _PARTS:
             some = -(-rows.count // parts)
             joined: dict[str, Tensor] = {}
             try:

@@ -11,12 +11,6 @@ from harness.problem.terms import Direction, TensorSpec
 CALLS = 2
 """Calls of a correctness case, each with inputs of its own: that shows remembered answers."""
 
-
-def calls_at_once(case: Case) -> int:
-    """How many of them lie in memory at the same time."""
-    return 1 if case.singly else CALLS
-
-
 SLICE = 1 << 26
 """Bytes of a tensor's calls that are drawn, or compared, at a time, unless one call has more."""
 
@@ -41,6 +35,11 @@ class Answers(Enum):
     """By another process, which finds room elsewhere if the device has none; they lie there."""
     STREAMED = auto()
     """By another process; they stay on the host, and come to the device piece by piece."""
+
+
+def calls_at_once(case: Case) -> int:
+    """How many of a correctness case's calls lie in memory at the same time."""
+    return 1 if case.singly else CALLS
 
 
 def footprint(

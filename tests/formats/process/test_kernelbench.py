@@ -1,6 +1,5 @@
 """What KernelBench's files are held to, and how their references compute on a small card."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,6 @@ from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import written
 
 from harness.formats import versions
-from harness.formats.process import kernelbench
 from harness.formats.process.kernelbench import KernelBench
 from harness.formats.process.place import Place
 from harness.formats.versions import Version
@@ -62,17 +60,6 @@ COUPLED = {
     "turned": "x.flip(0)",
     "joined": "x.t()",
 }
-
-
-@pytest.fixture
-def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """A card that is the processor, taken by a process of one problem."""
-    before = torch.backends.cudnn.deterministic
-    made = Place()
-    made.take_card("cpu")
-    monkeypatch.setattr(kernelbench, "PLACE", made)
-    yield made
-    torch.backends.cudnn.deterministic = before
 
 
 @pytest.mark.parametrize("room", [20, 3])
