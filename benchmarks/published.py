@@ -24,7 +24,7 @@ from benchmarks import ROOT
 from benchmarks.command import HARNESS, harness
 from benchmarks.order import mixed
 from harness.device.cards import Card, choose_cards, visible_cards
-from harness.solution.generation.record import CODE
+from harness.solution.generation.record import read_record
 
 _LATER_S = 60.0
 """What a command may take beyond its limit: it ends what it has begun."""
@@ -32,7 +32,11 @@ _OWN_S = 120.0
 """What KernelBench's evaluation of one record may take."""
 
 _OWN = """
-import json, sys, tempfile
+import importlib.util, json, sys, tempfile
+from unittest import mock
+for name in ("dotenv", "litellm", "openai", "requests", "tqdm"):
+    if importlib.util.find_spec(name) is None:
+        sys.modules[name] = mock.MagicMock()
 sys.path.insert(0, sys.argv[1])
 import torch
 from kernelbench.eval import eval_kernel_against_ref
@@ -45,7 +49,8 @@ with tempfile.TemporaryDirectory() as built:
     )
 print(json.dumps({"compiled": bool(found.compiled), "correct": bool(found.correctness)}))
 """
-"""As its scripts/eval_from_generations.py calls it."""
+"""As its scripts/eval_from_generations.py calls it. Its package imports clients of servers, which an
+evaluation does not call: where they are not installed, nothing stands for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +118,9 @@ def published(
 
 def with_code(file: Path) -> dict[int, dict[str, Any]]:
     """The records of JSON lines that have source text, by their numbers."""
-    lines = file.read_text(encoding="utf-8").splitlines()
+    lines = file.read_text(encoding="utf-8").split("\n")
     read = {number: json.loads(line) for number, line in enumerate(lines, 1) if line.strip()}
-    return {number: each for number, each in read.items() if any(each.get(key) for key in CODE)}
+    return {n: each for n, each in read.items() if read_record(each, file, n).text}
 
 
 def earlier(files: Sequence[Path]) -> Iterator[Row]:
@@ -225,6 +230,9 @@ def own_evaluation(record: Mapping[str, Any], checkout: Path) -> str:
             check=True,
         )
         told = json.loads(done.stdout.splitlines()[-1])
+    except subprocess.CalledProcessError as error:
+        last = (error.stderr.strip().splitlines() or [f"status {error.returncode}"])[-1]
+        return f"no answer: {last[:100]}"
     except (subprocess.SubprocessError, ValueError, IndexError):
         return "no answer"
     if not told["compiled"]:

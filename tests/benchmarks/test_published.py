@@ -23,11 +23,11 @@ def eval_kernel_against_ref(reference, custom, **how):
 
 
 def records(folder: Path) -> Path:
-    """Three records of one problem: right, wrong, and one without source text."""
+    """Four records of one problem: right, wrong, and two without source text."""
     text = HEAD + SCALED
     written(folder, "KernelBench/level1/1_scaled.py", text)
     own = text.replace("class Model", "class ModelNew")
-    codes = (own, own.replace("return ", "return 1.01 * "), None)
+    codes = (own, own.replace("return ", "return 1.01 * "), None, "None")
     lines = [{"level_id": 1, "task_id": 1, "ref_code": text, "custom_code": each} for each in codes]
     return written(folder, "some.jsonl", "\n".join(map(json.dumps, lines)))
 
@@ -63,7 +63,7 @@ def test_records_are_graded_once_and_another_evaluation_runs_beside(
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("code", "said"),
-    [("", "correct"), ("1.01", "wrong"), ("oops", "not compiled"), ("raise", "no answer")],
+    [("", "correct"), ("1.01", "wrong"), ("oops", "not compiled"), ("raise", "no answer: RuntimeError: no kernel")],
 )
 def test_what_another_evaluation_says(tmp_path: Path, code: str, said: str) -> None:
     written(tmp_path, "src/kernelbench/eval.py", EVALUATION)

@@ -428,6 +428,7 @@ def get_init_inputs():
 
 
 @pytest.mark.gpu
+@pytest.mark.timed  # by itself: what others take of the card's memory would count
 @pytest.mark.parametrize(
     ("where", "dim", "on_card"),
     [

@@ -181,6 +181,7 @@ def test_lists_levels_and_single_objects(tmp_path: Path) -> None:
     ("record", "reason"),
     [
         ({"level": 1, "problem_id": 1, "kernel": "  "}, "its kernel is empty"),
+        ({"level": 1, "problem_id": 1, "kernel": "None\n"}, 'its kernel is "None"'),
         ({"level": 1, "problem_id": 1, "kernel": 7}, "its kernel is int"),
         ({"level": 1, "problem_id": 1, "score": 7}, "none of custom_code"),
         ({"definition": "d", "sources": []}, "no sources"),

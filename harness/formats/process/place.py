@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from traceback import clear_frames
 from typing import Any, TypeVar
 
 import torch
@@ -17,7 +18,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from harness.formats.process.cutting import names_device
+from harness.formats.process.cutting import TooMuchError, names_device
 from harness.formats.process.modes import CutFactors, deterministic
 from harness.runner.driver import Driver
 from harness.runner.memory import ImportedDeviceArena, card_bytes
@@ -56,6 +57,8 @@ class Place:
         self.draws = False
         self._counted_on = False
         """Whether inputs were drawn on the card, so that the judge keeps calls there."""
+        self.why_left = ""
+        """What a reference raised on the card, which was left for it."""
         self._stands_in = False
         """Whether the processor computes for a card that was left."""
         self._crowded = False
@@ -144,8 +147,8 @@ class Place:
 
         What the card has no room for is computed there a part of the ``rows`` at a time, if it has
         such. What fails there is computed on the processor, with factors as coarse as on the card.
-        If that does not fail, all is from then on, unless the card's memory was too small. What a
-        reference raises comes through.
+        If that does not fail, all is from then on, unless the card's memory was too small; if it
+        does, what the reference raised on the card comes through.
         """
         card = self._card
         if torch.get_default_device().type == "meta":  # of shapes alone
@@ -158,8 +161,8 @@ class Place:
                 found = reference(lambda each: each.to(card))
             return {name: _to(x.detach(), back) for name, x in found.items()}
         except Exception as error:
-            error.__traceback__ = None  # its frames hold tensors
-            lasting = not isinstance(error, torch.OutOfMemoryError)
+            clear_frames(error.__traceback__)  # they hold tensors
+            failed, lasting = error, not isinstance(error, torch.OutOfMemoryError)
         finally:
             self.tidy()
         if not lasting:
@@ -167,9 +170,15 @@ class Place:
                 return joined
             if self._describing and self.draws:
                 raise torch.OutOfMemoryError("the card has no room for inputs and answers")
-        right = self._on_processor(reference, stands_in=True)
+        try:
+            right = self._on_processor(reference, stands_in=True)
+        except Exception as error:
+            if lasting and not isinstance(error, TooMuchError):
+                raise failed from error
+            raise
         if lasting and not self._counted_on:
             self.leave_card()
+            self.why_left = f"{type(failed).__name__}: {failed}"
         return {name: _to(x.detach(), back) for name, x in right.items()}
 
     def _by_rows(

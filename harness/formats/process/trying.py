@@ -119,7 +119,10 @@ class Trying(ABC):
             return self._on_card
         if self._failed is not None:
             raise self._failed
-        raise UngradableError("all of its tests are too large for a processor")
+        message = "all of its tests are too large for a processor"
+        if PLACE.why_left:
+            message += f", and on the card its reference raises {PLACE.why_left}"
+        raise UngradableError(message)
 
     def _trial(self, key: str) -> Trial | None:
         if key not in self._trials:

@@ -40,6 +40,9 @@ _UNNAMED = (*_COLLECTIONS, "solutions", "solution", "completions", "data", "reco
 UNKNOWN = "?"
 """The suffix of source text whose language is to be told by looking at it."""
 
+_NOTHING = ("", "None", "null", "nan")
+"""Text that is none: the last three as scripts write it."""
+
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)", re.MULTILINE)
 _MOST_DIGITS = 9
 
@@ -131,13 +134,15 @@ def _text(keys: Mapping[str, object]) -> tuple[str, str, str]:
     there = [key for key in (*CODE, *OUTPUT) if key in keys]
     for key in there:
         value = keys[key]
-        if isinstance(value, str) and value.strip():
+        if isinstance(value, str) and value.strip() not in _NOTHING:
             whole = key in CODE and not _FENCE.search(value)
             return value, UNKNOWN if whole else "", ""
     if not there:
         return "", "", f"the record has no code: none of {', '.join(CODE[:6])}, {OUTPUT[0]}, …"
     value = keys[there[0]]
     kind = {"NoneType": "null", "str": "empty"}.get(name := type(value).__name__, name)
+    if isinstance(value, str) and value.strip():
+        kind = f'"{value.strip()}"'
     return "", "", f"the record has no code: its {there[0]} is {kind}"
 
 
