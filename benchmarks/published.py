@@ -49,8 +49,8 @@ with tempfile.TemporaryDirectory() as built:
     )
 print(json.dumps({"compiled": bool(found.compiled), "correct": bool(found.correctness)}))
 """
-"""As its scripts/eval_from_generations.py calls it. Its package imports clients of servers, which an
-evaluation does not call: where they are not installed, nothing stands for them."""
+"""As its scripts/eval_from_generations.py calls it. Its package imports clients of servers, which
+an evaluation does not call: where they are not installed, nothing stands for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,6 +39,9 @@ class Machine(Protocol):
     def arena(self, size: int) -> Room:
         """Memory of so many bytes, on the card."""
 
+    def free_bytes(self) -> int:
+        """Memory that can be had now: the card's, or the host's without one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Card:

@@ -19,8 +19,13 @@ from harness.formats.description import Description, FormatCase
 from harness.problem.terms import TensorSpec
 from harness.text.plain import plain_lines
 
-_MOST = 2
-"""Processes that are kept."""
+MOST_AHEAD = 8
+"""Files that are built before their turn, at most, their problems described: compilers take as long
+as some grades."""
+_FEWEST, _MOST, _BYTES_OF_EACH = 2, MOST_AHEAD + 1, 8 << 30
+"""Processes that are kept: of what is built ahead and of the grade before it, if there is so much
+memory for each. A process that waits takes a small part of that, about half a GiB of a card's; one
+that is started again describes its problem again."""
 _KEPT_BYTES = 1 << 30
 """Drawn inputs and answers that are kept, in all, but for the last."""
 _KEPT_ON_CARD = 4 << 30
@@ -47,6 +52,7 @@ class Problems:
         self._measured: dict[tuple[str, str, bool], Mapping[str, float] | Ungradable] = {}
         self._found: dict[tuple[str, bool], list[str]] = {}
         self._card: Card | None = None
+        self._most = _FEWEST
         self._turns = threading.RLock()
         """Of who uses the card: taken before all other locks."""
 
@@ -54,6 +60,7 @@ class Problems:
         """Have references compute on the machine's card; on the processor if it has none."""
         card = Card.of(machine)
         with self._turns:
+            self._most = max(_FEWEST, min(_MOST, machine.free_bytes() // _BYTES_OF_EACH))
             if card != self._card:
                 self._card = card
                 self.close()
@@ -239,7 +246,7 @@ class Problems:
         with self._lock:
             process = self._processes.setdefault(source.hash, ForeignProcess(source, self._card))
             self._processes.move_to_end(source.hash)
-            count = len(self._processes) - _MOST
+            count = len(self._processes) - self._most
             old = [self._processes.popitem(last=False)[1] for _ in range(count)]
         for each in old:
             with each._lock:

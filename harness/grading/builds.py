@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 
 from harness.device.affinity import move_thread
 from harness.device.workplace import Workplace
+from harness.formats.processes import MOST_AHEAD
 from harness.grading.duplicates import content_key
 from harness.grading.job import Job
 from harness.sandbox.host_memory import affordable_builders
@@ -77,7 +78,7 @@ class Builds(AbstractContextManager["Builds"]):
             seen.add(key)
             return self.begin(job)
 
-        for job, building in prefetch(jobs, submit, max_pending=2 * self._workers):
+        for job, building in prefetch(jobs, submit, max_pending=min(2 * self._workers, MOST_AHEAD)):
             key = content_key(job)
             yield job, building, key is not None and count[key] > 1
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from harness.device.cpu_plan import CpuPlan
 from harness.errors import JudgeError, MachineError, ProblemError
+from harness.formats.processes import MOST_AHEAD
 from harness.grading.card_wire import (
     Broken,
     Done,
@@ -33,8 +34,6 @@ from harness.progress.progress import Pace, Progress
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
 
-_MOST_AHEAD = 8
-"""Files that one card's judge builds ahead, at most: compilers take as long as some grades."""
 _LOOK_S = 1.0
 _SILENT_S = 3600.0
 """So long a judge at work may say nothing: twice what one file can take."""
@@ -111,7 +110,7 @@ class Cards(AbstractContextManager["Cards"]):
         ]
         if builders is None:
             builders = 1 if plan is None else plan.builders
-        self._ahead = 1 + max(1, min(_MOST_AHEAD, builders // len(cards)))
+        self._ahead = 1 + max(1, min(MOST_AHEAD, builders // len(cards)))
         self._progress = progress
         self._lines = [progress.beside(card.name) for card in cards]
         self._told = told

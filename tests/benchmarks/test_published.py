@@ -63,7 +63,12 @@ def test_records_are_graded_once_and_another_evaluation_runs_beside(
 @pytest.mark.corpus
 @pytest.mark.parametrize(
     ("code", "said"),
-    [("", "correct"), ("1.01", "wrong"), ("oops", "not compiled"), ("raise", "no answer: RuntimeError: no kernel")],
+    [
+        ("", "correct"),
+        ("1.01", "wrong"),
+        ("oops", "not compiled"),
+        ("raise", "no answer: RuntimeError: no kernel"),
+    ],
 )
 def test_what_another_evaluation_says(tmp_path: Path, code: str, said: str) -> None:
     written(tmp_path, "src/kernelbench/eval.py", EVALUATION)

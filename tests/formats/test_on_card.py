@@ -291,6 +291,31 @@ def test_calls_one_at_a_time_have_inputs_of_their_own(
     assert bad.verdict == "WRONG_ANSWER"
 
 
+@pytest.mark.parametrize(("gib", "started"), [(40, 3), (8, 6)])
+def test_what_is_described_ahead_is_described_once_where_there_is_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gib: int, started: int
+) -> None:
+    texts = (HEAD + PLACES + "#" * n for n in range(3))
+    files = [written(tmp_path, f"set/{n}_a.py", text) for n, text in enumerate(texts, 1)]
+    sources = [read_problem(file) for file in files]
+    machine, problems, starts = CpuDevice(), Problems(), []
+    monkeypatch.setattr(machine, "free_bytes", lambda: gib << 30)
+    begin = ForeignProcess.load
+    monkeypatch.setattr(
+        ForeignProcess, "load", lambda self, sandbox: (starts.append(1), begin(self, sandbox))
+    )
+    problems.compute_on(machine)
+    try:
+        for source in sources:
+            problems.described(source, small=True)
+        for source in sources:
+            (case, *_) = problems.described(source, small=True).cases.values()
+            problems.drawn(source, case, small=True, seed=1)
+    finally:
+        problems.close()
+    assert len(starts) == started
+
+
 def test_no_reference_computes_on_the_card_while_times_are_taken(
     near: None, tmp_path: Path
 ) -> None:
