@@ -1,9 +1,10 @@
 """Kernels that others have published, graded for the problems that they were written for.
 
 FILE has a record for each, PROBLEMS is a checkout with their problems. `--jobs 4` grades four at a
-time on each card, each by a `harness check` with a part of the records. `--beside CHECKOUT` has
-KernelBench's own evaluation, from that checkout, look at some of the records as its users run it,
-each in a process of its own, and `harness check` at the same ones, alone on the card as well.
+time on each card, each by a `harness check` with its share of the records and of the processors.
+`--beside CHECKOUT` has KernelBench's own evaluation, from that checkout, look at some of the
+records as its users run it, each in a process of its own, and `harness check` at the same ones,
+alone on the card as well.
 """
 
 import json
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -142,6 +144,7 @@ def checked(
     """The rows of `harness check`, so many commands at a time for each card."""
     count = min(len(numbers), jobs * max(1, len(cards)))
     begun: list[tuple[subprocess.Popen[bytes], Path, datetime]] = []
+    processors = sorted(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory() as folder:
         for job in range(count):
             where = ["--card", cards[job % len(cards)].uuid] if cards else ["--device", device]
@@ -151,7 +154,7 @@ def checked(
                 "--json", "-",
             ]  # fmt: skip
             out = Path(folder) / str(job)
-            with out.open("wb") as stdout:
+            with out.open("wb") as stdout, kept_to(processors[job::count] or processors):
                 process = subprocess.Popen(
                     command, stdout=stdout, stderr=subprocess.DEVNULL, cwd=ROOT
                 )
@@ -169,6 +172,17 @@ def checked(
                 ended = datetime.fromisoformat(result["created"])
                 yield row_of(result, (ended - before).total_seconds())
                 before = ended
+
+
+@contextmanager
+def kept_to(processors: Sequence[int]) -> Iterator[None]:
+    """What is started in this block may use these processors alone."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, processors)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def row_of(result: Mapping[str, Any], seconds: float) -> Row:

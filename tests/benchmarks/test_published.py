@@ -1,13 +1,24 @@
 """Published kernels: what is graded, what is known, and what another evaluation says beside it."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import written
 
-from benchmarks.published import Beside, Row, beside_table, own_evaluation, published, table
+from benchmarks.published import (
+    Beside,
+    Row,
+    beside_table,
+    kept_to,
+    own_evaluation,
+    published,
+    table,
+)
 
 EVALUATION = """
 from types import SimpleNamespace
@@ -91,3 +102,17 @@ def test_the_tables() -> None:
         record=7, inline=True, verdict="ACCEPTED", seconds=8.0, own="correct", own_seconds=59.5
     )
     assert [*beside_table([one])][-1] == "| 7 | yes | ACCEPTED | 8.0 | correct | 59.5 |"
+
+
+def test_what_is_started_keeps_to_its_share_of_the_processors() -> None:
+    before = os.sched_getaffinity(0)
+    one = min(before)
+    with kept_to([one]):
+        told = subprocess.run(
+            [sys.executable, "-c", "import os; print(os.sched_getaffinity(0))"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert told.stdout.strip() == str({one})
+    assert os.sched_getaffinity(0) == before
