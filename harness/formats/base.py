@@ -51,6 +51,8 @@ class Source:
     """Why it cannot be graded, where reading alone shows that."""
     code: Path | None = None
     """The file that mistakes have lines of; ``path`` if None."""
+    tests_s: float = 0.0
+    """Seconds that the problem says its tests may take; 0 if it does not."""
 
     @property
     def hash(self) -> str:

@@ -58,6 +58,7 @@ class GpuMode:
             files=(*files, about),
             lack=lack,
             code=folder / "reference.py",
+            tests_s=_seconds(task.get("test_timeout")),
         )
 
 
@@ -94,6 +95,11 @@ def _lack(task: dict[str, Any]) -> str:
     if task.get("lang", "py") != "py":
         return f"its submissions are written in {plain(str(task['lang']), 20)}, not in Python"
     return ""
+
+
+def _seconds(told: object) -> float:
+    """A time of a task; 0 if it says none, a day at most."""
+    return float(min(told, 86400)) if isinstance(told, int | float) and told > 0 else 0.0
 
 
 def _files(path: Path, folder: Path, task: dict[str, Any]) -> list[SourceFile]:

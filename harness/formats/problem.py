@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +51,8 @@ MOST_TIMED = 10
 """Shapes that are timed."""
 _HOST_BYTES = 16 << 30
 """Of host memory for a submission: modules are made there, and some have gigabytes of weights."""
+_MOST_CALL_S = 60.0
+"""Of one call, whatever the problem lets its tests take."""
 _FIXED = "weights: fixed for a grade"
 _OF_THIS_RUN = secrets.token_hex(16)
 """What timed weights follow from."""
@@ -73,7 +75,6 @@ class Foreign:
     redrawn: frozenset[str] = frozenset()
     """Names of weights with values around those that they are made with, for checks beyond the
     format's own."""
-    limits: Limits = field(default_factory=lambda: Limits(host_bytes=_HOST_BYTES))
     declared: None = None
     libraries: None = None
 
@@ -93,6 +94,13 @@ class Foreign:
         if not self.measured:
             return self.source.hash
         return sha256(f"{self.source.hash}|measured tolerance {MEASURING}".encode()).hexdigest()
+
+    @property
+    def limits(self) -> Limits:
+        """A call may take what the problem lets its tests take, a minute at most."""
+        usual = Limits(host_bytes=_HOST_BYTES)
+        told = min(self.source.tests_s, _MOST_CALL_S)
+        return replace(usual, call_s=max(usual.call_s, told))
 
     @property
     def baselines(self) -> Mapping[str, Path]:

@@ -187,6 +187,20 @@ def test_hostile_tasks_are_named_by_reading(
     assert reason in foreign(folder).unfit(emulated=True)
 
 
+@pytest.mark.parametrize(
+    ("told", "call_s"),
+    [("25", 25.0), ("480", 60.0), ("0.5", 10.0), ("9" * 400, 60.0), ("-3", 10.0), ('"a"', 10.0)],
+)
+def test_a_call_may_take_what_a_task_lets_its_tests_take(
+    tmp_path: Path, told: str, call_s: float
+) -> None:
+    folder = checkout(tmp_path, "sort", SORT)
+    assert foreign(folder).limits.call_s == 10.0
+    task = folder / "task.yml"
+    task.write_text(task.read_text() + f"test_timeout: {told}\n")
+    assert foreign(folder).limits.call_s == call_s
+
+
 def test_checkouts_are_listed_by_reading(tmp_path: Path) -> None:
     for name in ("b", "a"):
         folder = checkout(tmp_path, name, "raise SystemExit\n" + SORT)
