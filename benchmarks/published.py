@@ -186,12 +186,14 @@ def kept_to(processors: Sequence[int]) -> Iterator[None]:
 
 
 def row_of(result: Mapping[str, Any], seconds: float) -> Row:
-    """The row of a result's JSON."""
+    """The row of a result's JSON; its message says nothing of where the file lies."""
+    path, _, number = result["solution"]["path"].rpartition(":")
+    message = result["message"].replace(f"{Path(path).parent}/", "")
     return Row(
-        record=int(result["solution"]["path"].rpartition(":")[2]),
+        record=int(number),
         slug=result["problem"]["slug"],
         verdict=result["verdict"],
-        message=(result["message"].splitlines() or [""])[0][:200],
+        message=(message.splitlines() or [""])[0][:200],
         claims=tuple(result["claims"]),
         seconds=round(seconds, 1),
     )
