@@ -14,9 +14,10 @@ PARTS = {
     "how-to": ("How-to guides", ["writing-solutions"]),
     "reference": ("Reference", ["problem-format", "languages", "result"]),
     "explanation": ("Explanation", ["architecture", "measurement", "tolerance", "threat-model"]),
-    "data": ("Data", []),
+    "data": ("Data", ["/field-report"]),
 }
-"""By folder: its heading in the navigation, and its first pages; the others follow by name."""
+"""By folder: its heading in the navigation, and its first pages; the others follow by name. Pages of
+another folder begin with a slash."""
 
 DOCS = Path(__file__).resolve().parent
 _LINK = re.compile(r"(?<=\]\()(\.\./[^)#\s]+)")
@@ -57,7 +58,8 @@ _PART = """
 def _add_navigation(_app: Sphinx, name: str, source: list[str]) -> None:
     if name == "index":
         for folder, (caption, first) in PARTS.items():
-            pages = "\n".join(f"{folder}/{page}" for page in [*first, "*"])
+            named = [each if each.startswith("/") else f"{folder}/{each}" for each in first]
+            pages = "\n".join([*named, f"{folder}/*"])
             source[0] += _PART.format(caption=caption, pages=pages)
 
 

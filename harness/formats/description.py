@@ -57,6 +57,8 @@ class FormatCase:
     """JSON of a module's constructor arguments; empty where the entry point is no class."""
     call: str = ""
     """JSON of what the entry point is called with; empty where that is the parameters in order."""
+    constants: str = ""
+    """JSON of the file's constants that are smaller than in it; empty where none is."""
     loose: tuple[str, ...] = ()
     """Tensors that are read and written, and not compared."""
     rtol: float
@@ -215,6 +217,9 @@ def _case(
     _require_room(specs)
     _require_json(told.construct, "a constructor's arguments")
     _require_json(told.call, "a call's arguments")
+    _require_json(told.constants, "the constants")
+    for each in json.loads(told.constants or "[]"):
+        _require(_is_constant(each), "the constants")
     free = {p.name for p in wanted if p.direction is Direction.INOUT}
     _require(free.issuperset(told.loose), f"the free tensors of {told.key}")
     rtol = whole_told.rtol if told.rtol is None else told.rtol
@@ -229,6 +234,7 @@ def _case(
         timed=told.timed,
         construct=told.construct,
         call=told.call,
+        constants=told.constants,
         loose=told.loose,
         rtol=float(rtol),
         atol=float(atol),
@@ -285,6 +291,10 @@ def _require_json(text: str, what: str) -> None:
     except (ValueError, RecursionError):
         value = None
     _require(isinstance(value, list) and _depth(value) <= _DEEPEST, what)
+
+
+def _is_constant(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 3 and isinstance(value[0], str)
 
 
 def _depth(value: object, deep: int = 0) -> int:

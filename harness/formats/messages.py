@@ -98,6 +98,8 @@ class ToldCase(WireRecord):
     """JSON of a module's constructor arguments; empty where the entry point is no class."""
     call: str = ""
     """JSON of what the entry point is called with; empty where that is the parameters in order."""
+    constants: str = ""
+    """JSON of the file's constants that are smaller than in it; empty where none is."""
     loose: tuple[str, ...] = ()
     """Tensors among those that are read and written of which the contents after a call are free."""
     rtol: float | None = None

@@ -295,7 +295,13 @@ class Foreign:
         if not each.construct and not each.call:
             return None
         own = tuple(weight.own for weight in self.weights)
-        return Construction(arguments=each.construct, seed=weights, call=each.call, weights=own)
+        return Construction(
+            arguments=each.construct,
+            seed=weights,
+            call=each.call,
+            weights=own,
+            constants=each.constants,
+        )
 
     def module_weights(self, case: Case) -> Mapping[str, ModuleWeight]:
         """The weights of the reference's module, by name; none where calls can have no others."""

@@ -113,6 +113,8 @@ class Construction:
     """Likewise, JSON of what a call gets, where that is not the parameters in order."""
     weights: tuple[str, ...] = ()
     """Its own names of weights with values of each call's own; likewise."""
+    constants: str = ""
+    """Likewise, JSON of the file's constants that are smaller here; empty: none is."""
 
 
 Check: TypeAlias = "Callable[[Mapping[str, Tensor]], Mapping[str, Tensor]]"

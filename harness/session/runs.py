@@ -59,5 +59,9 @@ class Bindable(Fillable, Protocol):
 def construct(given: Construction) -> Construct:
     """What a runner is told of it."""
     return Construct(
-        arguments=given.arguments, seed=given.seed, call=given.call, weights=given.weights
+        arguments=given.arguments,
+        seed=given.seed,
+        call=given.call,
+        weights=given.weights,
+        constants=given.constants,
     )

@@ -70,6 +70,10 @@ class Construct(WireRecord):
     with the key `argument` is the parameter of that name."""
     seed: int
     """Of all that is random in the constructor."""
+    constants: str = ""
+    """Likewise, of a list of lists of three: the name of a constant of the submission's file, the
+    value that it has in the problem's, and the one that it has here. Where the submission has the
+    same, it is replaced."""
     weights: tuple[str, ...] = ()
     """Of the arguments after those of the parameters, in order: the module's own name of the weight
     that has this value in a call; empty where it has none."""

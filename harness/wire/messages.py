@@ -18,7 +18,7 @@ from harness.wire.arguments import (
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 8
+VERSION = 9
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024

@@ -95,6 +95,27 @@ def get_init_inputs():
     return []
 """
 
+KEPT = """
+batch_size = 4096
+wide = 2048
+shape = (batch_size, wide)
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state = torch.randn(shape)
+
+    def forward(self, x):
+        assert x.shape[0] == batch_size
+        return x + self.state.to(x.device)
+
+def get_inputs():
+    return [torch.rand(batch_size, wide)]
+
+def get_init_inputs():
+    return []
+"""
+
 SINGLE = """
 class Model(nn.Module):
     def forward(self, x):
@@ -165,6 +186,7 @@ def get_init_inputs():
 ACCEPTED = {
     "paired": (PAIRED, "shapes: fixed"),
     "scaled": (SCALED, "sizes: divided by 2 for the CPU"),
+    "kept": (KEPT, "sizes: smaller batch for the CPU"),
     "several": (SEVERAL, "shapes: fixed"),
     "labelled": (LABELLED, "shapes: fixed"),
     "nested": (NESTED, "shapes: fixed"),

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from formats.kernelbench_problems import ACCEPTED, HEAD, MISTAKEN, REFUSED, SCALED
+from formats.kernelbench_problems import ACCEPTED, HEAD, KEPT, MISTAKEN, REFUSED, SCALED
 from support.foreign import foreign, graded, written
 
 from harness.errors import ProblemError, UsageError
@@ -53,6 +53,21 @@ def test_every_reference_is_accepted(grader: Grader, tmp_path: Path, name: str) 
     result = graded(grader, problem, file)
     assert result.accepted, result.message
     assert claim in result.claims
+
+
+def test_constants_copied_from_the_file_are_as_small_as_its_own(
+    grader: Grader, tmp_path: Path
+) -> None:
+    problem = foreign(written(tmp_path, "kept.py", HEAD + KEPT))
+    own = HEAD + KEPT + "\nModelNew = Model\n"
+    for text, right in (
+        (own, True),
+        (own.replace("shape = (batch_size, wide)", "shape = [4096, 2048]"), False),
+        (own.replace("batch_size = 4096", "batch_size = 4097"), False),
+    ):
+        result = graded(grader, problem, written(tmp_path, "file.py", text))
+        assert result.accepted is right, result.message
+        assert "sizes: smaller batch for the CPU" in result.claims
 
 
 @pytest.mark.corpus

@@ -9,10 +9,9 @@ import ast
 import copy
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -33,7 +32,7 @@ from harness.formats.process.adaptor import (
     widened,
 )
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
-from harness.formats.process.nested import filled, flattened
+from harness.formats.process.nested import encoded, filled, flattened
 from harness.formats.process.place import PLACE, Moved, Rows, to_processor
 from harness.formats.process.weights import held, hold, told_weights, without_weights
 from harness.formats.rounding import ROUGHER, root_mean_square
@@ -48,6 +47,8 @@ FIRST_TOLERANCE = 1e-2
 CASES = ("inputs=1", "inputs=2")
 """They differ in their seeds."""
 
+_LONGEST = 4096
+"""JSON of constants; of a file with more a submission's stay as they are."""
 _FEW_ROWS = 3
 _SAME = 1e-9
 """Relative: sums in float64 in another order differ by much less, other numbers by more."""
@@ -95,12 +96,16 @@ class KernelBench:
 
     def _file(self, small: bool) -> "_File":
         if small not in self._files:
-            self._files[small] = self._small_file() if small else self._cut(0)
+            file = self._small_file() if small else self._cut(0)
+            if file.factor:
+                file.constants = _changed(self._cut(0).names, file.names)
+            self._files[small] = file
         return self._files[small]
 
     def _cut(self, factor: int) -> "_File":
         tree = cut(ast.parse(self._text), factor)
-        return _File(load_tree(tree, self._path, self._path.stem), factor, self._tolerance)
+        module = load_tree(tree, self._path, self._path.stem)
+        return _File(vars(module), factor, self._tolerance)
 
     def _small_file(self) -> "_File":
         """The file cut as little as is needed; by most, where that is not known."""
@@ -141,12 +146,15 @@ class KernelBench:
 class _File:
     """The loaded file with its numbers divided by ``factor``."""
 
-    def __init__(self, module: ModuleType, factor: int, tolerance: float) -> None:
-        self._factor = factor
+    def __init__(self, names: Mapping[str, Any], factor: int, tolerance: float) -> None:
+        self.names = names
+        self.factor = factor
+        self.constants: list[list[object]] = []
+        """Name, value in the file and value here of each that is another one here."""
         self._tolerance = tolerance
-        self._model: Any = _needed(module, "Model")
-        self._get_inputs: Any = _needed(module, "get_inputs")
-        self._get_init: Any = _needed(module, "get_init_inputs")
+        self._model: Any = _needed(names, "Model")
+        self._get_inputs: Any = _needed(names, "get_inputs")
+        self._get_init: Any = _needed(names, "get_init_inputs")
         self._made: tuple[int, torch.nn.Module] | None = None
         self._numbers: dict[str, int | float] = {}
         """The arguments of ``forward`` that are no tensors, by its parameters' names."""
@@ -282,8 +290,8 @@ class _File:
             claims.append("reference: float32")
         if exactness.errors:
             claims.append(ROUGHER)
-        if self._factor:
-            how = f"divided by {self._factor}" if self._factor > 1 else "smaller batch"
+        if self.factor:
+            how = f"divided by {self.factor}" if self.factor > 1 else "smaller batch"
             claims.append(f"sizes: {how} for the CPU")
         return CasesDescribed(
             parameters=(
@@ -315,6 +323,7 @@ class _File:
             timed=key == CASES[0],
             construct=json.dumps(encoded(self._get_init())),
             call=json.dumps(self._structure) if self._is_nested() else "",
+            constants=json.dumps(self.constants) if self.constants else "",
             rounded=exactness.rounded,
             errors=dict(exactness.errors),
         )
@@ -349,8 +358,21 @@ def _tensors_of(returned: object) -> list[object]:
     return [returned]
 
 
-def _needed(module: ModuleType, name: str) -> object:
-    found = getattr(module, name, None)
+def _changed(own: Mapping[str, object], here: Mapping[str, object]) -> list[list[object]]:
+    """The constants that differ: name, value of the file's own and value here."""
+    found: list[list[object]] = []
+    for name, value in own.items():
+        try:
+            before, after = encoded(value), encoded(here.get(name))
+        except UngradableError:  # no number, nor any of them
+            continue
+        if before != after and not name.startswith("__"):
+            found.append([name, before, after])
+    return found if len(json.dumps(found)) <= _LONGEST else []
+
+
+def _needed(names: Mapping[str, object], name: str) -> object:
+    found = names.get(name)
     if not callable(found):
         raise MistakeError(f"the file defines no {name}")
     return found
@@ -365,22 +387,3 @@ def _parameter(name: str, value: Tensor | int | float) -> ToldParameter:
         return ToldParameter(name=name, ctype=c_name(value.dtype), kind="in")
     kind = "bool" if isinstance(value, bool) else "int64_t" if isinstance(value, int) else "double"
     return ToldParameter(name=name, ctype=kind, kind="scalar")
-
-
-def encoded(value: object) -> object:
-    """A constructor's arguments as JSON has them; a tuple is ``{"tuple": […]}``, others alike."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, tuple):
-        return {"tuple": _all(value)}
-    if isinstance(value, list):
-        return _all(value)
-    if isinstance(value, dict):
-        return {"dict": [[encoded(key), encoded(each)] for key, each in value.items()]}
-    if isinstance(value, torch.dtype):
-        return {"dtype": str(value).removeprefix("torch.")}
-    raise UngradableError(f"its constructor is given a {type(value).__name__}")
-
-
-def _all(values: Sequence[object]) -> list[object]:
-    return [encoded(each) for each in values]

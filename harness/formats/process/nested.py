@@ -4,7 +4,7 @@ The JSON is that of :class:`~harness.wire.arguments.Construct`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -68,3 +68,22 @@ def _taken(value: object, name: str, leaves: dict[str, Tensor], deep: int) -> An
             pairs.append([*pair])
         return {"dict": pairs}
     raise UngradableError(f"its arguments have a {type(value).__name__}: no tensor or number")
+
+
+def encoded(value: object) -> object:
+    """A constructor's arguments as JSON has them; a tuple is ``{"tuple": […]}``, others alike."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple):
+        return {"tuple": _all(value)}
+    if isinstance(value, list):
+        return _all(value)
+    if isinstance(value, dict):
+        return {"dict": [[encoded(key), encoded(each)] for key, each in value.items()]}
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
+    raise UngradableError(f"its constructor is given a {type(value).__name__}")
+
+
+def _all(values: Sequence[object]) -> list[object]:
+    return [encoded(each) for each in values]

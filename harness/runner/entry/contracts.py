@@ -16,7 +16,7 @@ from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from harness.runner.entry.construction import called_with
+from harness.runner.entry.construction import called_with, replace_constants
 from harness.runner.entry.construction import made as constructed
 from harness.runner.entry.outputs import Arguments, Outputs, list_names, returned_in_vain
 from harness.runner.entry.weights import called_with_weights, listed_weights, named_weights
@@ -86,7 +86,8 @@ def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
     if entry == "custom_kernel":
         return _Tuple(found, parameters)
     if entry == "ModelNew":
-        return Model(found, parameters)
+        # A reference's class comes from a file beside the submitted one, with constants of its own.
+        return Model(found, parameters, vars(sys.modules.get(str(found.__module__), module)))
     if entry == "run":
         return _Run(found, parameters)
     return _Positional(found, entry, parameters)
@@ -265,6 +266,10 @@ class Model(_Returning):
     It is made once for a batch, before anything is timed; each call has weights of its own.
     """
 
+    def __init__(self, entry: _Entry, parameters: Parameters, names: dict[str, Any]) -> None:
+        super().__init__(entry, parameters)
+        self._names = names
+
     def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
         if self._construct is not None:
             return self._bound_as_constructed(calls, self._construct)
@@ -334,6 +339,7 @@ class Model(_Returning):
         These are sizes and scalars.
         """
         if construct is not None:
+            replace_constants(self._names, construct.constants)
             return self._module(constructed(self._entry, construct))
         numbers = [name for name, kind in self._parameters if kind in ("size", "scalar")]
         given = {}
