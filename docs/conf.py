@@ -16,8 +16,8 @@ PARTS = {
     "explanation": ("Explanation", ["architecture", "measurement", "tolerance", "threat-model"]),
     "data": ("Data", ["/field-report"]),
 }
-"""By folder: its heading in the navigation, and its first pages; the others follow by name. Pages of
-another folder begin with a slash."""
+"""By folder: its heading in the navigation, and its first pages; the others follow by name. Pages
+of another folder begin with a slash."""
 
 DOCS = Path(__file__).resolve().parent
 _LINK = re.compile(r"(?<=\]\()(\.\./[^)#\s]+)")
