@@ -30,6 +30,7 @@ _OUR_FAULT = re.compile(
     r"|no (?:matching|suitable|instance)|cannot convert"
 )
 """Words of complaints that another header may be the cure of."""
+_UNDECLARED = re.compile(r"error: \W(\w+)\W was not declared in this scope")
 _ABSENT = re.compile(r"fatal error: ([\w./+-]+): No such file or directory")
 
 
@@ -128,6 +129,26 @@ class ExtensionBuild(NamedTuple):
                 break
             if outcome.failure.verdict is not Verdict.COMPILE_ERROR:
                 break
-            if not _OUR_FAULT.search(outcome.log):
+            text = call.inputs[call.source].decode()
+            if not _may_be_cured(outcome.log, text, self.calls.torch.include):
                 break
         return outcome.model_copy(update={"seconds": spent})
+
+
+def _may_be_cured(log: str, text: str, headers: Path) -> bool:
+    """Whether PyTorch's own headers may be the cure of all that is complained of in a source.
+
+    They are not where a function is bound that is declared nowhere, as functions of a CUDA source
+    often are: no header has it, unless ATen has one of that name.
+    """
+    errors = [line for line in log.splitlines() if "error:" in line]
+    undeclared = [found[1] for each in errors if (found := _UNDECLARED.search(each))]
+    if errors and len(undeclared) == len(errors):
+        own = set(re.findall(r"wrap_pybind_function\((\w+)\)", text))
+        if any(each in own and not _of_aten(each, headers) for each in undeclared):
+            return False
+    return bool(_OUR_FAULT.search(log))
+
+
+def _of_aten(name: str, headers: Path) -> bool:
+    return (headers / "ATen" / "ops" / f"{name}.h").is_file()

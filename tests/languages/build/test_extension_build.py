@@ -140,6 +140,30 @@ def test_pytorchs_own_headers_are_tried_where_they_may_help(
     assert (outcome.failure is None) == again
 
 
+@pytest.mark.parametrize(
+    ("bound", "words", "again"),
+    [
+        ("own", "main.cpp:4:5: error: ‘own’ was not declared in this scope", False),
+        ("own", "main.cpp:4:5: error: 'own' was not declared in this scope", False),
+        ("relu", "main.cpp:4:5: error: ‘relu’ was not declared in this scope", True),
+        ("own", "main.cpp:4:5: error: ‘other’ was not declared in this scope", True),
+        (
+            "own",
+            "a.cpp:4: error: ‘own’ was not declared in this scope\n"
+            "a.cpp:5: error: ‘f’ is not a member of ‘torch’",
+            True,
+        ),
+    ],
+)
+def test_no_header_declares_a_function_of_the_submissions_own(
+    compilers: Callable[[str], list[bool]], tmp_path: Path, bound: str, words: str, again: bool
+) -> None:
+    tried = compilers(words)
+    request = _request(f'm.def("f", torch::wrap_pybind_function({bound}), "f");')
+    ExtensionBuild(_calls(request), 10.0, Cache(tmp_path)).outcome()
+    assert tried == ([True, False, False] if again else [True])
+
+
 @pytest.mark.nvcc
 def test_without_a_card_cuda_is_compiled_and_not_linked(
     compilers: Callable[[str], list[bool]], tmp_path: Path
