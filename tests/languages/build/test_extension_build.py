@@ -10,7 +10,7 @@ import pytest
 
 from harness.languages.build.cache import BuildOutcome, Cache
 from harness.languages.build.compiler import CompilerCall
-from harness.languages.build.extension import ExtensionBuild
+from harness.languages.build.extension import ExtensionBuild, undeclared
 from harness.languages.build.extension_calls import ExtensionCalls
 from harness.languages.build.toolchain import find_host_compiler, find_nvcc
 from harness.languages.build.torch_headers import installed_torch
@@ -162,6 +162,35 @@ def test_no_header_declares_a_function_of_the_submissions_own(
     request = _request(f'm.def("f", torch::wrap_pybind_function({bound}), "f");')
     ExtensionBuild(_calls(request), 10.0, Cache(tmp_path)).outcome()
     assert tried == ([True, False, False] if again else [True])
+
+
+@pytest.mark.parametrize(
+    ("words", "tried"),
+    [
+        ("main.cpp:4:5: error: ‘own’ was not declared in this scope", [True]),
+        ("a.cpp:4: error: 'foo' is not a member of 'torch'", [True, False, True, False, False]),
+    ],
+)
+def test_what_binds_a_function_that_it_does_not_declare_is_compiled_first(
+    compilers: Callable[[str], list[bool]], tmp_path: Path, words: str, tried: list[bool]
+) -> None:
+    binding = SourceFile(name="main.cpp", text='m.def("own", torch::wrap_pybind_function(own));')
+    request = _request()
+    other = replace(request.sources[0], name="other.cpp")
+    request = replace(request, sources=(other, binding))
+    found = compilers(words)
+    ExtensionBuild(_calls(request), 10.0, Cache(tmp_path)).outcome()
+    assert found == tried
+
+
+@pytest.mark.parametrize(
+    ("before", "names"),
+    [("", {"own"}), ("int own(int);", set()), ("int owner(int); // own2", {"own"})],
+)
+def test_functions_that_are_bound_and_not_declared(before: str, names: set[str]) -> None:
+    binding = 'm.def("own", torch::wrap_pybind_function(own), "own");'
+    module = f"PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{\n{binding}\n}}"
+    assert undeclared(f"{before}\n{module}") == names
 
 
 @pytest.mark.nvcc
