@@ -4,13 +4,14 @@ import pytest
 
 from harness.languages.build.torch_headers import SHADOWED, SLIM, installed_torch, slim_headers
 
+GUARD = "ATen/DeviceGuard.h"
 INCLUDE = installed_torch().include
 
 
 def _slim(text: str) -> str:
     headers = slim_headers(text, INCLUDE)
     assert headers is not None
-    assert {*SHADOWED, SLIM} == set(headers)
+    assert {*SHADOWED, SLIM} == {*headers} - {GUARD}
     return headers[SLIM]
 
 
@@ -34,6 +35,22 @@ def test_what_a_source_names_is_included(text: str, header: str) -> None:
 
 def test_a_word_that_is_no_operation_includes_nothing() -> None:
     assert "no_such" not in _slim("torch::no_such(x); torch::Tensor y;")
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("auto y = torch::empty_like(x);", False),
+        ("c10::OptionalDeviceGuard guard(x.device());", False),
+        ("at::OptionalDeviceGuard guard(device_of(x));", True),
+        ("auto y = torch::cat({x, x});", True),
+        ("void f(at::TensorListRef xs);", True),
+    ],
+)
+def test_types_of_torchscript_are_left_out_where_no_list_is_passed(text: str, whole: bool) -> None:
+    headers = slim_headers(text, INCLUDE)
+    assert headers is not None
+    assert (GUARD not in headers) is whole
 
 
 @pytest.mark.parametrize(
