@@ -1,6 +1,9 @@
 """Errors that the runner gets when a launch or a kernel goes wrong."""
 
 import ctypes
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -54,6 +57,31 @@ def test_static_and_dynamic_shared_memory_count_together(load, x):
     error = library.take_error()
     assert error.code == INVALID_VALUE
     assert "too much shared memory" in error.message
+
+
+_DIVERGES = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library.cudacpu_configure(1, ctypes.c_ulonglong(0), 1)
+library.diverge((ctypes.c_int * 256)())
+message = ctypes.create_string_buffer(4096)
+library.cudacpu_take_error(message, ctypes.c_size_t(4096))
+print(message.value.decode())
+"""
+
+
+def test_threads_that_have_not_begun_wait_nowhere(build):
+    """Whatever the memory that a worker is made in has held."""
+    done = subprocess.run(
+        [sys.executable, "-c", _DIVERGES, str(build("faults"))],
+        env={**os.environ, "MALLOC_PERTURB_": "90"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "22 of 32 threads wait at __syncthreads" in done.stdout
+    assert "1 of 32 threads wait at __syncthreads" in done.stdout
+    assert "9 have not got there; 0 have exited" in done.stdout
 
 
 @pytest.mark.parametrize("order", [0, 1, 2])

@@ -34,7 +34,7 @@ inline unsigned available_workers() {
 }
 
 inline void work(Launch& launch) {
-  if (!worker) worker = new Worker;
+  if (!worker) worker = new Worker();  // zeroed: no thread waits yet
   Worker& w = *worker;
   w.begin_launch(launch);
   while (!__atomic_load_n(&launch.failed, __ATOMIC_RELAXED)) {
