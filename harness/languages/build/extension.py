@@ -162,10 +162,10 @@ def _may_be_cured(log: str, text: str, headers: Path) -> bool:
     often are: no header has it, unless ATen has one of that name.
     """
     errors = [line for line in log.splitlines() if "error:" in line]
-    undeclared = [found[1] for each in errors if (found := _UNDECLARED.search(each))]
-    if errors and len(undeclared) == len(errors):
-        own = set(_BOUND.findall(text))
-        if any(each in own and not _of_aten(each, headers) for each in undeclared):
+    names = [found[1] for each in errors if (found := _UNDECLARED.search(each))]
+    if errors and len(names) == len(errors):
+        bound = set(_BOUND.findall(text))
+        if any(each in bound and not _of_aten(each, headers) for each in names):
             return False
     return bool(_OUR_FAULT.search(log))
 
