@@ -45,6 +45,7 @@ def main() -> None:
     commands.add_parser("latency", help="seconds of the whole command")
     many = commands.add_parser("throughput", help="many files never built before, in one command")
     many.add_argument("count", nargs="?", type=int, default=200)
+    many.add_argument("--effort", choices=["quick", "verdict"], default="quick")
     many.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
     both = commands.add_parser("returning", help="outputs that are returned against ones filled")
     both.add_argument("--times", type=int, default=3)
@@ -121,7 +122,7 @@ def main() -> None:
         case "throughput":
             from benchmarks.throughput import throughput
 
-            data = throughput(chosen.count, chosen.device)
+            data = throughput(chosen.count, chosen.device, chosen.effort)
         case "returning":
             from benchmarks.head_to_head import head_to_head
             from benchmarks.returning import returning

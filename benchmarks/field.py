@@ -5,7 +5,7 @@ time is up are a sample of all. `--part 2/4` takes every fourth. `--jobs 4` grad
 each in a process of its own with its share of the processors, on one card or on each of
 `--cards all`; problems that take much of a card's memory take turns, and no times are taken.
 `--known FILE` goes on with an earlier run's `--json`. `--memory 24` holds the rest of each card's
-memory, so that all processes together have 24 GiB.
+memory, so that all processes on it together have 24 GiB.
 """
 
 import json
@@ -17,10 +17,11 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from dataclasses import field as having
+from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -99,8 +100,6 @@ def field(
     if jobs > 1 or cards:
         if timed:
             raise SystemExit("--timed is for one process, without --cards and --jobs")
-        if jobs > 1 and memory is not None:
-            raise SystemExit("--memory is for one process on each card, without --jobs")
         graded_ = side_by_side(mine, device, places, jobs, seconds, memory=memory)
     else:
         graded_ = one_by_one(mine, device, seconds, memory=memory, timed=timed)
@@ -140,14 +139,18 @@ def _key(source: Source) -> tuple[str, str]:
 class Turn:
     """Of those who share a card, one at a time grades what takes much of its memory."""
 
-    def __init__(self, lock: AbstractContextManager[object], jobs: int) -> None:
+    def __init__(
+        self, lock: AbstractContextManager[object], jobs: int, memory: float | None = None
+    ) -> None:
         self._lock = lock
         self._jobs = jobs
+        self._memory = memory
 
     def of(self, problem: Foreign) -> AbstractContextManager[object]:
         """To be entered while a problem is graded on a card; it has been described."""
         whole = torch.cuda.get_device_properties(0).total_memory
-        large = max(problem.footprints(emulated=False)) > whole * _SHARE / self._jobs
+        shared = whole if self._memory is None else min(whole, self._memory * 2**30)
+        large = max(problem.footprints(emulated=False)) > shared * _SHARE / self._jobs
         return self._lock if large else nullcontext()
 
 
@@ -197,15 +200,13 @@ def side_by_side(
     for source in (*mine, *[None] * count):
         todo.put(source)
     processors = sorted(os.sched_getaffinity(0))
-    turns = [Turn(spawn.Lock(), jobs) for _ in places]
+    turns = [Turn(spawn.Lock(), jobs, memory) for _ in places]
     workers = []
+    holders = [] if memory is None else [_holder(spawn, place, device, memory) for place in places]
     for number in range(count):
         place, turn = places[number % len(places)], turns[number % len(places)]
         share = processors[number::count] or processors
-        given = (device, share, until, todo, done, turn, memory)
-        workers.append(spawn.Process(target=_work, args=given))
-        with mock.patch.dict(os.environ, place):  # which card, before anything is imported there
-            workers[-1].start()
+        workers.append(_started(spawn, place, _work, device, share, until, todo, done, turn))
     try:
         while time.time() < until + _GRACE_S:
             alive = any(worker.is_alive() for worker in workers)
@@ -216,25 +217,50 @@ def side_by_side(
                     break
     finally:
         todo.cancel_join_thread()  # what nobody takes any more must not keep this process
-        for worker in workers:
-            worker.terminate()
-            worker.join()
+        for process in (*workers, *holders):
+            process.terminate()
+            process.join()
+
+
+def _started(
+    spawn: SpawnContext, place: Mapping[str, str], what: Callable[..., None], *given: Any
+) -> SpawnProcess:
+    """A process with the environment of a card, which it has before it imports anything."""
+    process = spawn.Process(target=what, args=given)
+    with mock.patch.dict(os.environ, place):
+        process.start()
+    return process
+
+
+def _holder(
+    spawn: SpawnContext, place: Mapping[str, str], device: str, memory: float
+) -> SpawnProcess:
+    """A process that holds all of a card's memory but ``memory`` GiB until it is ended."""
+    held = spawn.Event()
+    process = _started(spawn, place, _hold, device, memory, held)
+    while not held.wait(0.2):
+        if not process.is_alive():
+            raise SystemExit(f"--memory {memory:g}: the rest of a card could not be held")
+    return process
+
+
+def _hold(device: str, memory: float, held: Any) -> None:
+    """A process of its own: hold the rest of the card's memory, no longer than its parent lives."""
+    rest = _held(open_device(device), memory)
+    held.set()
+    if parent := multiprocessing.parent_process():
+        parent.join()
+    del rest
 
 
 def _work(
-    device: str,
-    share: Sequence[int],
-    until: float,
-    todo: Any,
-    done: Any,
-    turn: Turn,
-    memory: float | None,
+    device: str, share: Sequence[int], until: float, todo: Any, done: Any, turn: Turn
 ) -> None:
     """A process of its own: grade what is next until nothing is, or the time is up."""
     os.sched_setaffinity(0, share)
     torch.set_num_threads(len(share))
     sources = iter(todo.get, None)
-    for row in one_by_one(sources, device, until - time.time(), memory=memory, turn=turn):
+    for row in one_by_one(sources, device, until - time.time(), turn=turn):
         done.put(row)
 
 

@@ -2,10 +2,11 @@
 
 Variants of the CUDA and Triton samples of one problem that were never built before: other constants
 and tile sizes, some wrong, some that do not compile; one in four Triton kernels tunes itself. They
-are graded by one `harness submit --quick`: real compilation, all correctness cases, times of three
-modest shapes in turns with the baseline.
+are graded by one `harness submit --effort quick` (or `verdict`): real compilation, all correctness
+cases, times of three modest shapes in turns with the baseline (`verdict`: rough times).
 """
 
+import io
 import itertools
 import re
 import shutil
@@ -15,6 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -56,8 +58,8 @@ _BROKEN = {"cu": ("size_t n, size_t k) {", "size_t n, size_t k) { oops"), "py": 
 _EACH_WRONG, _EACH_BROKEN = 9, 11
 
 
-def throughput(count: int, device: str) -> dict[str, Any]:
-    """Grade ``count`` variants on ``device`` and print what it took."""
+def throughput(count: int, device: str, effort: str = "quick") -> dict[str, Any]:
+    """Grade ``count`` variants on ``device`` with an ``effort`` and print what it took."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         problems, solutions = folder / "problems", folder / "solutions"
@@ -68,7 +70,7 @@ def throughput(count: int, device: str) -> dict[str, Any]:
         status = _submit(
             phases, str(solutions), "--problems", str(problems), "--device", device,
             "--store", str(folder / "results.sqlite"), "--json", str(folder / "results.jsonl"),
-            "--no-shrink", "--quick",
+            "--no-shrink", "--effort", effort,
         )  # fmt: skip
         spent = time.perf_counter() - start
         if status > 1:
@@ -145,7 +147,7 @@ def _submit(phases: Phases, *arguments: str) -> int:
     words = ["harness", "submit", *arguments]
     with (
         mock.patch("harness.progress.progress.progress", lambda: phases),
-        mock.patch("harness.commands.grading.show", lambda _: None),
+        redirect_stdout(io.StringIO()),
         mock.patch.object(sys, "argv", words),
     ):
         try:

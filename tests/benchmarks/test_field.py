@@ -89,19 +89,21 @@ def test_several_at_a_time_go_on_with_what_is_known(
     assert "2 of 2 in" in (said := capsys.readouterr().out) and "1 known before" in said
 
 
-@pytest.mark.parametrize(("jobs", "waits"), [(1, False), (2, True)])
+@pytest.mark.parametrize(
+    ("jobs", "memory", "waits"), [(1, None, False), (2, None, True), (1, 24.0, True)]
+)
 def test_what_takes_much_of_a_cards_memory_takes_turns(
-    jobs: int, waits: bool, monkeypatch: pytest.MonkeyPatch
+    jobs: int, memory: float | None, waits: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
     from benchmarks.field import Turn
 
-    card = SimpleNamespace(total_memory=100)
+    card = SimpleNamespace(total_memory=80 << 30)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
-    problem: Any = SimpleNamespace(footprints=lambda *, emulated: [1, 10])
+    problem: Any = SimpleNamespace(footprints=lambda *, emulated: [1, 10 << 30])
     lock = threading.Lock()
-    assert (Turn(lock, jobs).of(problem) is lock) == waits
+    assert (Turn(lock, jobs, memory).of(problem) is lock) == waits
 
 
 def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
@@ -111,10 +113,10 @@ def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
         field([tmp_path], device="cpu", timed=True, seconds=1.0, part="1/1", jobs=2)
 
 
-def test_several_jobs_cannot_share_what_is_left_of_a_card(tmp_path: Path) -> None:
+def test_the_rest_of_a_cards_memory_is_held_or_nothing_is_graded(tmp_path: Path) -> None:
     from benchmarks.field import field
 
-    with pytest.raises(SystemExit, match="--memory is for one process on each card"):
+    with pytest.raises(SystemExit, match="--memory 24: the rest of a card could not be held"):
         field([tmp_path], device="cpu", timed=False, seconds=1.0, part="1/1", jobs=2, memory=24.0)
 
 

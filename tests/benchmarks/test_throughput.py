@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from support.samples import failed, result
 
 from harness.languages.read import read_solution
@@ -34,6 +35,19 @@ def test_the_problem_has_smaller_shapes(tmp_path: Path) -> None:
     problem = load_problem(tmp_path / SLUG)
     assert len(problem.benchmarks) == 3
     assert max(shape["m"] for shape in problem.benchmarks) <= 2048
+
+
+@pytest.mark.corpus
+def test_files_are_graded_and_the_phases_of_all_are_known(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    from benchmarks.throughput import throughput
+
+    found = throughput(2, "cpu", "verdict")
+    assert found["verdicts"] == {"ACCEPTED": 2}
+    assert not found["unexpected"]
+    assert found["phases_s"]["check"] > 0
+    assert capfd.readouterr().out.startswith("2 files in ")
 
 
 def test_phases_are_added_up() -> None:
