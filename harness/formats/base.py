@@ -44,7 +44,7 @@ class Source:
     title: str
     """Its name for people, one line."""
     entry: str
-    """What a submission has to define: ``ModelNew``."""
+    """What a submission has to define: ``ModelNew``, or the names of several functions."""
     files: tuple[SourceFile, ...]
     """All that its code is made of; the one at ``path`` first."""
     lack: str = ""

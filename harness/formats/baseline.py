@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from harness.errors import HarnessError
 from harness.formats.base import Source
+from harness.formats.parts import told_parts
 
 NAME = "reference"
 """Of the baseline, in results."""
@@ -97,6 +98,11 @@ def custom_kernel(data):
         return reference(data)
 """
 
+_PARTS = """
+reference = loaded(FIRST)
+"""
+"""Then a line for each part: names that a submission has to define are looked for in its text."""
+
 _FLASHINFER = """
 import functools, json
 
@@ -130,6 +136,9 @@ def reference_program(source: Source) -> tuple[str, bytes]:
     if source.format not in _PROGRAMS:
         raise HarnessError(f"no program is made of a reference of {source.format}")
     entry, made = _PROGRAMS[source.format]
+    if parts := told_parts(source):
+        lines = (f"{mine} = torch.no_grad()(reference.{its})\n" for its, mine in parts.items())
+        entry, made = source.entry, _PARTS + "".join(lines)
     read = [each for each in source.files if each.name.endswith((".py", "definition.json"))]
     files = {each.name: each.text for each in read}
     text = f"FILES = {files!r}\nFIRST = {source.files[0].name!r}\n{_LOAD}{made}"

@@ -12,6 +12,7 @@ import yaml
 
 from harness.errors import UsageError
 from harness.formats.base import Source, SourceFile, slug_of, source_file, text_of, title_of
+from harness.formats.parts import FACTS, Parts, has_parts, parts_of
 from harness.text.plain import plain
 
 FILE = "task.yml"
@@ -21,6 +22,7 @@ _NAME = re.compile(r"(?:\w[\w.-]*/){0,4}\w[\w.-]*\.py", re.ASCII)
 _ABOVE = 2
 """Folders above the problem's from which files may come."""
 _NEEDED = ("reference.py",)
+_KINDS = ("tests", "benchmarks")
 
 
 class GpuMode:
@@ -38,23 +40,31 @@ class GpuMode:
         return file if found else None
 
     def load(self, path: Path) -> Source:
-        """The task's cases and the files that it names, without what runs and times it."""
+        """The task's cases and the files that it names, without what runs and times it.
+
+        Of that file there are facts beside the cases, where a task has several entry points.
+        """
         folder = path.absolute().parent
         lack, task = "", {}
+        parts: Parts | None = None
         try:
             task = _task(path)
             lack = _lack(task)
             files = _files(path, folder, task)
+            if not lack and has_parts(files[0]):
+                parts = parts_of(files[0], _main(folder, task), _cases(task))
         except UsageError as error:
             lack, files = str(error), []
-        facts = {key: task.get(key) or [] for key in ("tests", "benchmarks")}
-        about = SourceFile(name="task.json", text=json.dumps(facts, sort_keys=True).encode())
+        facts = {key: task.get(key) or [] for key in _KINDS}
+        if parts is not None:
+            facts = parts.added_to(facts)
+        about = SourceFile(name=FACTS, text=json.dumps(facts, sort_keys=True).encode())
         return Source(
             format=self.name,
             path=path,
             slug=slug_of(self.name, folder.parent.name, folder.name),
             title=title_of(folder.name),
-            entry="custom_kernel",
+            entry="custom_kernel" if parts is None else parts.entry,
             files=(*files, about),
             lack=lack,
             code=folder / "reference.py",
@@ -82,7 +92,7 @@ def _task(path: Path) -> dict[str, Any]:
         raise UsageError(f"{where} cannot be read: {plain(reason, 200)}") from error
     if not isinstance(task, dict):
         raise UsageError(f"{where} is no mapping")
-    for key in ("tests", "benchmarks"):
+    for key in _KINDS:
         cases = task.get(key) or []
         if not isinstance(cases, list) or not all(isinstance(each, dict) for each in cases):
             raise UsageError(f"{where}: {key} is no list of mappings")
@@ -108,8 +118,7 @@ def _files(path: Path, folder: Path, task: dict[str, Any]) -> list[SourceFile]:
     Raises:
         UsageError: one is missing, has a strange name, or is from far away.
     """
-    config = task.get("config")
-    main = config.get("main") if isinstance(config, dict) else None
+    main = _main_name(task)
     told = task.get("files")
     if not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
         raise UsageError(f"{plain(path.name)}: files is no list of mappings")
@@ -125,6 +134,30 @@ def _files(path: Path, folder: Path, task: dict[str, Any]) -> list[SourceFile]:
         if name not in found:
             raise UsageError(f"{plain(path.name)} names no {name}")
     return sorted(found.values(), key=lambda file: (file.name != "reference.py", file.name))
+
+
+def _cases(task: dict[str, Any]) -> list[dict[str, Any]]:
+    return [case for key in _KINDS for case in task.get(key) or []]
+
+
+def _main_name(task: dict[str, Any]) -> str:
+    """What a task calls the file that runs it; empty if it does not say."""
+    config = task.get("config")
+    main = config.get("main") if isinstance(config, dict) else None
+    return main if isinstance(main, str) else ""
+
+
+def _main(folder: Path, task: dict[str, Any]) -> SourceFile:
+    """The file that runs a task, which is read and never loaded.
+
+    Raises:
+        UsageError: the task names none, or it cannot be read.
+    """
+    main = _main_name(task)
+    sources = [str(each.get("source")) for each in task["files"] if each.get("name") == main]
+    if not main or not sources:
+        raise UsageError("it does not say what runs it")
+    return source_file(_within(folder, sources[0]), main)
 
 
 def _within(folder: Path, source: str) -> Path:

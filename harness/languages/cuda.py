@@ -22,7 +22,7 @@ from harness.problem.signature import c_prototype
 from harness.records.build import Build, UsedLibrary
 from harness.records.result import Verdict
 from harness.solution import suffixes
-from harness.solution.contract import EntryPoint, c_entry, contract
+from harness.solution.contract import EntryPoint, c_entry, contract, entry_named
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 _MISFITS = ('overloaded function "{}"', "declaration of C function ‘void {}(")
@@ -49,9 +49,9 @@ class Cuda(Language):
             return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
         entry, nvcc = c_entry(solution.text), nvcc_for(target)
         if problem.entry:
-            entry = EntryPoint(problem.entry)
+            entry = entry_named(problem.entry)
             if not entry.in_c:
-                message = f"{problem.format} asks for `{entry}` in Python, not for CUDA C++"
+                message = f"{problem.format} asks for `{problem.entry}` in Python, not for CUDA C++"
                 return BuildFailure(verdict=Verdict.INVALID_SUBMISSION, message=message)
         try:
             libraries = _libraries(solution.uses, nvcc)

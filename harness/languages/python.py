@@ -32,7 +32,8 @@ from harness.solution.contract import (
     EntryPoint,
     choose_entry,
     contract,
-    entry_asked_for,
+    entry_named,
+    names_of,
     wanted_in_python,
 )
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
@@ -140,7 +141,7 @@ class Python(Language):
         """
         with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
             finished = run_limited(
-                [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint],
+                [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint, *names_of(problem.entry)],
                 cwd=Path(folder),
                 seconds=CHECK_S,
                 memory_bytes=CHECK_BYTES,
@@ -286,20 +287,21 @@ def _entry(
         raise MachineError(f"the syntax check gave no answer: {error}") from error
     if answer.error:
         return failed(Verdict.COMPILE_ERROR, _syntax_error(shown, answer))
-    try:
-        entry = (
-            entry_asked_for(problem, answer.defines)
-            if problem.entry
-            else choose_entry(answer.defines)
-        )
-    except AmbiguousError as error:
-        return failed(Verdict.INVALID_SUBMISSION, f"{shown} {error}")
+    if problem.entry:
+        missing = [name for name in names_of(problem.entry) if name not in answer.defines]
+        entry = None if missing else entry_named(problem.entry)
+    else:
+        missing = [EntryPoint.SOLUTION.value]
+        try:
+            entry = choose_entry(answer.defines)
+        except AmbiguousError as error:
+            return failed(Verdict.INVALID_SUBMISSION, f"{shown} {error}")
     if entry is None and "*" not in answer.defines:
         wanted = wanted_in_python(problem)
-        reason = f"{shown} defines no solution at its top level; define\n{wanted}"
+        reason = f"{shown} defines no {missing[0]} at its top level; define\n{wanted}"
         return failed(Verdict.INVALID_SUBMISSION, reason)
     # What a star import may have brought.
-    return entry or EntryPoint(problem.entry or EntryPoint.SOLUTION)
+    return entry or entry_named(problem.entry or EntryPoint.SOLUTION)
 
 
 def _syntax_error(shown: str, answer: _CheckerAnswer) -> str:

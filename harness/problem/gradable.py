@@ -112,7 +112,10 @@ class Gradable(Protocol):
 
     @property
     def entry(self) -> str:
-        """The entry point that its format asks for; empty where any will do."""
+        """The entry point that its format asks for; empty where any will do.
+
+        Of several functions that are one, their names, with a comma and a space between.
+        """
 
     @property
     def named(self) -> str:

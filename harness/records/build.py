@@ -56,8 +56,10 @@ class Build(Record):
     """Messages of the compiler: untrusted, capped."""
     kernels: tuple[KernelResources, ...] = ()
     """What the compiler said about each kernel."""
-    contract: Literal["solution", "solve", "custom_kernel", "ModelNew", "run"] = "solution"
-    """Name of the entry point."""
+    contract: Literal["solution", "solve", "custom_kernel", "ModelNew", "run", "functions"] = (
+        "solution"
+    )
+    """Name of the entry point; `functions` where that is several."""
     libraries: tuple[UsedLibrary, ...] = ()
     """The CUDA libraries that it uses."""
 

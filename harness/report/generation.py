@@ -13,7 +13,7 @@ _KINDS = {
     "tag": "block between tags",
     "bare": "bare code",
 }
-_RETURNS = {"custom_kernel", "ModelNew"}
+_RETURNS = {"custom_kernel", "ModelNew", "functions"}
 _REMEDY = (
     "return a contiguous tensor that the call makes and nothing keeps, or fill the output itself "
     '(docs/how-to/writing-solutions.md, "What is returned")'

@@ -193,7 +193,7 @@ class Session:
             arch=arch,
             seconds=self._limits.build_s if within_s is None else within_s,
             path=tuple(runners.search_path()),
-            entry=contract.entry,
+            entry=contract.called,
             parameters=contract.parameters,
         )
         with self._program.open() as (artifact,):
@@ -217,7 +217,7 @@ class Session:
             path=tuple(runners.search_path()),
             values=dict(values),
             construct=None if construction is None else construct(construction),
-            entry=contract.entry,
+            entry=contract.called,
             parameters=contract.parameters,
         )
         asked = sealed_memory("asked", ROOM)
@@ -264,7 +264,7 @@ class Session:
             language=self._program.language,
             extensions=self._program.extensions is not None,
             path=tuple(runners.search_path()),
-            entry=contract.entry,
+            entry=contract.called,
             parameters=contract.parameters,
         )
         seconds = self._limits.prepare_s + _START_SECONDS

@@ -1,9 +1,9 @@
 """The contract between a submission and its caller, which the names that the file defines decide.
 
 ``solution`` and ``solve`` take the problem's parameters in order and fill the outputs;
-``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return their outputs, which
-:mod:`harness.runner.entry.contracts` has made in the judge's buffers or copies there. The rules are
-in ``docs/how-to/writing-solutions.md``.
+``custom_kernel`` takes a tuple and ``ModelNew`` is a module, and both return their outputs, as
+several functions do that a format names. :mod:`harness.runner.entry.contracts` has these made in
+the judge's buffers or copies them there. The rules are in ``docs/how-to/writing-solutions.md``.
 """
 
 import re
@@ -14,6 +14,7 @@ from enum import StrEnum
 from harness.problem.gradable import Gradable
 from harness.problem.signature import python_signature
 from harness.problem.terms import Role
+from harness.wire.arguments import AND
 
 
 class EntryPoint(StrEnum):
@@ -24,6 +25,8 @@ class EntryPoint(StrEnum):
     CUSTOM_KERNEL = "custom_kernel"
     MODEL_NEW = "ModelNew"
     RUN = "run"
+    FUNCTIONS = "functions"
+    """Several, whose names a problem's format says: one call is all, one after the other."""
 
     @property
     def in_c(self) -> bool:
@@ -33,11 +36,12 @@ class EntryPoint(StrEnum):
     @property
     def returns(self) -> bool:
         """Whether outputs are returned rather than filled."""
-        return self in (EntryPoint.CUSTOM_KERNEL, EntryPoint.MODEL_NEW, EntryPoint.RUN)
+        return not self.in_c
 
 
-USUAL = tuple(entry for entry in EntryPoint if entry is not EntryPoint.RUN)
-"""Those that name a submission wherever they are; ``run`` does where a problem asks for it."""
+_ASKED_FOR = (EntryPoint.RUN, EntryPoint.FUNCTIONS)
+USUAL = tuple(entry for entry in EntryPoint if entry not in _ASKED_FOR)
+"""Those that name a submission wherever they are; others do where a problem asks for them."""
 
 
 class AmbiguousError(ValueError):
@@ -53,6 +57,13 @@ class Contract:
     parameters: tuple[tuple[str, str], ...] = ()
     """Name and kind of the problem's parameters, in order: ``in``, ``out`` or ``inout`` for a
     tensor, ``size``, or ``scalar``, also for a size that is in no tensor's shape or strides."""
+    functions: tuple[str, ...] = ()
+    """The names of several functions, in the order in which they are called."""
+
+    @property
+    def called(self) -> str:
+        """What a runner is told of the entry point."""
+        return AND.join(self.functions) or self.entry.value
 
 
 IN_ORDER = Contract()
@@ -67,12 +78,18 @@ def contract(entry: EntryPoint, problem: Gradable) -> Contract:
     for p in problem.parameters:
         role = Role.SCALAR if p.role is Role.SIZE and p.name not in shapes else p.role
         kinds.append((p.name, p.direction or role))
-    return Contract(entry, tuple(kinds))
+    functions = names_of(problem.entry) if entry is EntryPoint.FUNCTIONS else ()
+    return Contract(entry, tuple(kinds), functions)
 
 
-def entry_asked_for(problem: Gradable, defined: Collection[str]) -> EntryPoint | None:
-    """The entry point that a problem's format asks for, if the file defines it; else None."""
-    return EntryPoint(problem.entry) if problem.entry in defined else None
+def names_of(entry: str) -> tuple[str, ...]:
+    """The names in what a problem's format asks for."""
+    return tuple(entry.split(AND))
+
+
+def entry_named(entry: str) -> EntryPoint:
+    """The entry point that a problem's format, or the program of a reference, names."""
+    return EntryPoint.FUNCTIONS if len(names_of(entry)) > 1 else EntryPoint(entry)
 
 
 def choose_entry(defined: Collection[str]) -> EntryPoint | None:
@@ -105,8 +122,12 @@ def c_entry(text: str) -> EntryPoint:
 def wanted_in_python(problem: Gradable) -> str:
     """The entry points that a Python file may define, for a message where it has none."""
     if problem.entry:
-        kind = "class" if problem.entry == EntryPoint.MODEL_NEW else "function"
-        return f"    {problem.entry}\n(a {kind}, as {problem.format} calls it)"
+        names = names_of(problem.entry)
+        kind = "a class" if problem.entry == EntryPoint.MODEL_NEW else "a function"
+        how = f"{kind}, as {problem.format} calls it"
+        if len(names) > 1:
+            how = f"functions, as {problem.format} calls them"
+        return "".join(f"    {name}\n" for name in names) + f"({how})"
     return (
         f"    {python_signature(problem)}\n"
         "or solve with the same parameters, custom_kernel(data) or class ModelNew "

@@ -19,7 +19,7 @@ from harness.problem.case import Case
 from harness.problem.terms import Direction
 from harness.session.programs import RunnerProgram
 from harness.session.session import Session
-from harness.solution.contract import EntryPoint, contract
+from harness.solution.contract import contract, entry_named
 from harness.timing.budget import TimingBudget
 
 PREPARE_S = 120.0
@@ -47,7 +47,7 @@ def reference_program(problem: Foreign, *, emulated: bool) -> RunnerProgram:
         kind="python",
         source=text,
         interpret=emulated,
-        contract=contract(EntryPoint(entry), problem),
+        contract=contract(entry_named(entry), problem),
     )
 
 

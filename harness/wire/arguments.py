@@ -8,6 +8,9 @@ from harness.wire.validation import WireRecord
 Parameters = tuple[tuple[str, str], ...]
 """Name and kind of each parameter: ``in``, ``out``, ``inout``, ``size`` or ``scalar``."""
 
+AND = ", "
+"""Between the names of functions that are an entry point together."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorShape(WireRecord):
@@ -67,7 +70,8 @@ class Construct(WireRecord):
     (a list), `dict` (a list of pairs) or `dtype` (torch's name)."""
     call: str = ""
     """Likewise, of each call's arguments, where these are not the parameters in order; an object
-    with the key `argument` is the parameter of that name."""
+    with the key `argument` is the parameter of that name. Where the entry point is several
+    functions, a list of two for each: its arguments, and the number of its outputs."""
     seed: int
     """Of all that is random in the constructor."""
     constants: str = ""

@@ -18,7 +18,7 @@ from harness.wire.arguments import (
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 9
+VERSION = 10
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024
@@ -124,7 +124,7 @@ class Record(Message):
     construct: Construct | None = None
     """The same where its constructor does not ask for those."""
     entry: str = "solution"
-    """Name of what is called."""
+    """Name of what is called; of several functions with a comma and a space between."""
     parameters: Parameters = ()
     """Name and kind of each of the problem's parameters."""
 
@@ -175,7 +175,7 @@ class Load(Message):
     path: tuple[str, ...]
     """The runner's `sys.path`."""
     entry: str = "solution"
-    """Name of what is called."""
+    """Name of what is called; of several functions with a comma and a space between."""
     parameters: Parameters = ()
     """Name and kind of each of the problem's parameters."""
 
@@ -220,7 +220,7 @@ class Compile(Message):
     path: tuple[str, ...] = ()
     """The runner's `sys.path`."""
     entry: str = "solution"
-    """Name of what is called."""
+    """Name of what is called; of several functions with a comma and a space between."""
     parameters: Parameters = ()
     """Name and kind of each of the problem's parameters."""
 

@@ -5,95 +5,43 @@ since it gets copies; what it returns is compared. A buffer in it that nobody ha
 output belongs, if there is one of its shape.
 """
 
-import ast
-import importlib
-import inspect
 import json
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from harness.formats.messages import ToldParameter
 from harness.formats.process.adaptor import (
     NARROW_TYPES,
     MistakeError,
     Tensors,
     UngradableError,
-    load_tree,
     reseeded,
     set_memory,
     told,
 )
-from harness.formats.process.checks import Rule, compared, rule_of, verdict_of
-from harness.formats.process.cutting import less
+from harness.formats.process.checks import Rule, rule_of, verdict_of
 from harness.formats.process.nested import filled, flattened
-from harness.formats.process.tested import Tested
+from harness.formats.process.task import Task
 from harness.formats.process.trial import Values
 
-_FEW_SEEDS = 1000
-"""At least so many, where a task's own seed is small."""
-_NEEDED = ("generate_input", "ref_kernel", "check_implementation")
-_COMPARISONS = ("verbose_allclose", "verbose_allequal")
 
-
-class GpuMode(Tested):
+class GpuMode(Task):
     """One task."""
 
-    strided = True
-
     def __init__(self, path: Path) -> None:
-        super().__init__()
-        sys.path.insert(0, str(path.parent))
-        task = json.loads((path.parent / "task.json").read_bytes())
-        self._cases: dict[str, Mapping[str, Any]] = {
-            f"{kind}={number + 1}": case
-            for kind in ("test", "benchmark")
-            for number, case in enumerate(task[f"{kind}s"])
-        }
-        if (path.parent / "utils.py").is_file():
-            _record_comparisons(importlib.import_module("utils"))
-        module = load_tree(ast.parse(path.read_bytes()), path, path.stem)
-        missing = [name for name in _NEEDED if not callable(getattr(module, name, None))]
-        if missing:
-            raise UngradableError(f"its reference has no {missing[0]}: it has rules of its own")
-        self._module: Any = module
+        super().__init__(path)
+        self.needs("generate_input", "ref_kernel", "check_implementation")
         self._places: dict[str, _Place] | None = None
         self._returned: object = None
         self._told_data: dict[tuple[object, ...], _Data] = {}
 
-    def keys(self) -> Sequence[str]:
-        """Tests, then benchmarks."""
-        return list(self._cases)
-
-    def alike(self, parameters: Sequence[ToldParameter]) -> Sequence[object]:
-        """Names and kinds: no signature says a type."""
-        return [(each.name, each.kind) for each in parameters]
-
-    def is_tried(self, key: str) -> bool:
-        """Tests are; benchmarks where there are none."""
-        return key.startswith("test=") or "test=1" not in self._cases
-
-    def is_timed(self, key: str) -> bool:
-        """Benchmarks are."""
-        return key.startswith("benchmark=")
-
     def drawn(self, key: str, seed: int, factor: int) -> dict[str, Any]:
         """The tensors in what ``generate_input`` returns, but those that are outputs."""
-        case = {name: _cut(name, value, factor) for name, value in self._cases[key].items()}
-        if "seed" in case:
-            # Some make values of it, so it is no larger than the task's; reseeded() hides it.
-            digest = sha256(f"{seed}|{key}|{case['seed']}".encode()).digest()
-            most = max(int(case["seed"]), _FEW_SEEDS)
-            case["seed"] = 1 + int.from_bytes(digest[:8], "big") % most
         with reseeded(seed), set_memory():
-            made = self._module.generate_input(**case)
+            made = self._module.generate_input(**self.arguments(key, seed, factor))
         structure, leaves = flattened(made, "data")
         if not leaves:
             raise UngradableError("its input has no tensor")
@@ -209,11 +157,6 @@ def _tensors(values: Values) -> dict[str, Tensor]:
     return {name: x for name, x in values.items() if isinstance(x, Tensor)}
 
 
-def _cut(name: str, value: Any, factor: int) -> Any:
-    sized = factor > 1 and name != "seed" and type(value) is int
-    return less(value, factor) if sized else value
-
-
 def _is_unset(tensor: Tensor) -> bool:
     """Whether it holds what memory that nobody sets does (:func:`set_memory`)."""
     if not tensor.numel() or tensor.dtype in NARROW_TYPES:
@@ -238,23 +181,3 @@ def _renamed(structure: Any, names: Mapping[str, str]) -> Any:
     if isinstance(structure, list):
         return [_renamed(each, names) for each in structure]
     return structure
-
-
-def _record_comparisons(utils: ModuleType) -> None:
-    """Have the helpers that compare tensors tell of their tolerance."""
-    for name in _COMPARISONS:
-        if callable(found := getattr(utils, name, None)):
-            setattr(utils, name, _telling(found))
-
-
-def _telling(function: Callable[..., Any]) -> Callable[..., Any]:
-    signature = inspect.signature(function)
-
-    @wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        with compared(bound.arguments.get("rtol", 0.0), bound.arguments.get("atol", 0.0)):
-            return function(*args, **kwargs)
-
-    return called

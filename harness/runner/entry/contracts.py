@@ -1,15 +1,15 @@
 """Calls a loaded Python submission, whichever entry point it has.
 
 ``solution`` and ``solve`` get the parameters in order and fill the outputs. What ``custom_kernel``
-and ``ModelNew`` return must lie in the outputs in the end, the judge's own buffers: it is made
-there where that can be done (:mod:`.output_placement`) or else copied, within the call and in its
-time. A return value that cannot be copied as it is (shape, data type, device) is an error that
-says what was expected.
+and ``ModelNew`` return, and several functions that a format names, must lie in the outputs in the
+end, the judge's own buffers: it is made there where that can be done (:mod:`.output_placement`) or
+else copied, within the call and in its time. A return value that cannot be copied as it is (shape,
+data type, device) is an error that says what was expected.
 """
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -19,70 +19,28 @@ from typing import TYPE_CHECKING, Any
 from harness.runner.entry.construction import called_with, replace_constants
 from harness.runner.entry.construction import made as constructed
 from harness.runner.entry.outputs import Arguments, Outputs, list_names, returned_in_vain
+from harness.runner.entry.returning import Bound, Caller, Entry, Returning, found_in, misfit
+from harness.runner.entry.several import Several
 from harness.runner.entry.weights import called_with_weights, listed_weights, named_weights
 from harness.runner.program import ProgramFailed
-from harness.wire.arguments import Construct, ListedWeight, Parameters
+from harness.wire.arguments import AND, Construct, ListedWeight, Parameters
 from harness.wire.messages import FaultCode
 
 if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
-    from harness.runner.entry.output_placement import Placement
-
-_Entry = Callable[..., object]
-_Bound = tuple[Callable[[], object], Outputs]
-"""One call, and where the tensors that it returns belong."""
-
-
-def _nothing() -> None:
-    """What is done before calls where nothing has to be."""
-
-
-class Caller:
-    """Base of entry points, ready to be called."""
-
-    copied: int | None = None
-    """Outputs that the last call copied; None where none is returned."""
-    ignored: str | None = None
-    """What a call has returned although what is returned is ignored; None for nothing."""
-
-    @property
-    def placing(self) -> bool:
-        """Whether outputs are made in their place; false once that turns out to be wrong."""
-        return False
-
-    def bind(self, calls: Sequence[Arguments], construct: Construct | None = None) -> None:
-        """Prepare calls with these arguments, which have the same sizes and scalars.
-
-        ``construct``: what a class is made with, where that does not follow from them.
-        """
-        raise NotImplementedError
-
-    def weights(self, construct: Construct) -> tuple[ListedWeight, ...]:  # noqa: ARG002
-        """What an object of its class is made with; none where it is a function."""
-        return ()
-
-    def warm_up(self, index: int, before: Callable[[], None] = _nothing) -> None:
-        """Call it, before anything counts, as often as placing outputs takes; ``before`` each."""
-        before()
-        self.call(index)
-
-    def call(self, index: int) -> None:
-        """Call it with the arguments of one call."""
-        raise NotImplementedError
-
 
 def caller(module: ModuleType, entry: str, parameters: Parameters) -> Caller:
-    """Find ``entry`` in ``module``.
+    """Find ``entry`` in ``module``: one thing, or several functions.
 
     Raises:
         ProgramFailed: the module has no such thing.
     """
-    found = getattr(module, entry, None)
-    if not callable(found):
-        kind = "class" if entry == "ModelNew" else "function"
-        raise _misfit(f"the file defines no {kind} `{entry}(...)`")
+    if AND in entry:
+        functions = {name: found_in(module, name) for name in entry.split(AND)}
+        return Several(functions, parameters)
+    found = found_in(module, entry)
     if entry == "custom_kernel":
         return _Tuple(found, parameters)
     if entry == "ModelNew":
@@ -101,14 +59,10 @@ def offer_imports(entry: str) -> None:
         sys.modules.setdefault("task", task)
 
 
-def _misfit(message: str) -> ProgramFailed:
-    return ProgramFailed(FaultCode.NO_ENTRY, message)
-
-
 class _Positional(Caller):
     """All parameters in order; what is returned is ignored."""
 
-    def __init__(self, entry: _Entry, name: str, parameters: Parameters) -> None:
+    def __init__(self, entry: Entry, name: str, parameters: Parameters) -> None:
         self._entry = entry
         named = ", ".join(parameter for parameter, _ in parameters)
         self._asked = f"\nthe problem asks for\n    def {name}({named}):" if parameters else ""
@@ -129,69 +83,13 @@ class _Positional(Caller):
             self.ignored = returned_in_vain(returned, self._calls[index])
 
 
-class _Returning(Caller):
-    """Base of entry points that return their outputs; nothing has a gradient."""
-
-    def __init__(self, entry: _Entry, parameters: Parameters) -> None:
-        self._entry = entry
-        self._parameters = parameters
-        self._calls: list[_Bound] = []
-        self._placement: Placement | None = None
-        self._construct: Construct | None = None
-
-    @property
-    def placing(self) -> bool:
-        return self._placement is not None and self._placement.active
-
-    def bind(self, calls: Sequence[Arguments], construct: Construct | None = None) -> None:
-        if self._placement is not None:
-            self._placement.forget()
-        self._construct = construct
-        self._calls = self._bound(calls)
-
-    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
-        raise NotImplementedError
-
-    def warm_up(self, index: int, before: Callable[[], None] = _nothing) -> None:
-        before()
-        self.call(index)  # may compile, tune, and make what it keeps
-        import torch
-
-        from harness.runner.entry.torch_private import PLACE_OUTPUTS
-
-        if not PLACE_OUTPUTS:
-            return
-        if self._placement is None:
-            from harness.runner.entry.output_placement import Placement
-
-            self._placement = Placement()
-        make, outputs = self._calls[index]
-
-        def renewed() -> object:
-            before()
-            return make()
-
-        with torch.no_grad():
-            self._placement.learn(renewed, outputs)
-
-    def call(self, index: int) -> None:
-        import torch
-
-        make, outputs = self._calls[index]
-        with torch.no_grad():
-            if self._placement is None:
-                self.copied = outputs.take(make())
-            else:
-                self.copied = self._placement.run(make, outputs)
-
-
-class _Tuple(_Returning):
+class _Tuple(Returning):
     """One tuple: what is read but sizes, in the problem's order, then what is only written.
 
     It may return None where it has filled the outputs in place.
     """
 
-    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+    def _bound(self, calls: Sequence[Arguments]) -> list[Bound]:
         if self._construct is not None:
             return [self._bound_as_said(arguments, self._construct) for arguments in calls]
         kinds = [kind for _, kind in self._parameters]
@@ -205,7 +103,7 @@ class _Tuple(_Returning):
             for arguments in calls
         ]
 
-    def _bound_as_said(self, arguments: Arguments, construct: Construct) -> _Bound:
+    def _bound_as_said(self, arguments: Arguments, construct: Construct) -> Bound:
         """A call with what a format says; what it only writes is returned, all else is its own."""
         values = {name: x for (name, _), x in zip(self._parameters, arguments, strict=True)}
         written = [(name, kind) for name, kind in self._parameters if kind == "out"]
@@ -219,14 +117,14 @@ class _Tuple(_Returning):
         return partial(self._entry, *called_with(construct, values)), outputs
 
 
-class _Run(_Returning):
+class _Run(Returning):
     """All that is read in order, or by names; outputs after it where the function takes them."""
 
-    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+    def _bound(self, calls: Sequence[Arguments]) -> list[Bound]:
         names = [name for name, _ in self._parameters]
         given = [name for name, kind in self._parameters if kind != "out"]
         by_name, fills = _asked(self._entry, names, given)
-        bound: list[_Bound] = []
+        bound: list[Bound] = []
         for arguments in calls:
             values = dict(zip(names, arguments, strict=True))
             chosen = {name: values[name] for name in (names if fills else given)}
@@ -240,7 +138,7 @@ class _Run(_Returning):
         return bound
 
 
-def _asked(entry: _Entry, names: Sequence[str], given: Sequence[str]) -> tuple[bool, bool]:
+def _asked(entry: Entry, names: Sequence[str], given: Sequence[str]) -> tuple[bool, bool]:
     """Whether a function is called with names, and whether it takes the outputs as well.
 
     Raises:
@@ -257,20 +155,20 @@ def _asked(entry: _Entry, names: Sequence[str], given: Sequence[str]) -> tuple[b
         with suppress(TypeError):
             inspect.signature(entry).bind(*wanted)
             return False, fills
-    raise _misfit(f"run takes {len(parameters)} arguments, and is given {list_names(given)}")
+    raise misfit(f"run takes {len(parameters)} arguments, and is given {list_names(given)}")
 
 
-class Model(_Returning):
+class Model(Returning):
     """A module made from sizes and scalars; the tensors that are read are its weights and inputs.
 
     It is made once for a batch, before anything is timed; each call has weights of its own.
     """
 
-    def __init__(self, entry: _Entry, parameters: Parameters, names: dict[str, Any]) -> None:
+    def __init__(self, entry: Entry, parameters: Parameters, names: dict[str, Any]) -> None:
         super().__init__(entry, parameters)
         self._names = names
 
-    def _bound(self, calls: Sequence[Arguments]) -> list[_Bound]:
+    def _bound(self, calls: Sequence[Arguments]) -> list[Bound]:
         if self._construct is not None:
             return self._bound_as_constructed(calls, self._construct)
         names = [name for name, _ in self._parameters]
@@ -282,7 +180,7 @@ class Model(_Returning):
         weights = _weights(model, {name: first[name] for name in read})
         inputs = [name for name in read if name not in weights.values()]
         wanted = _forward_arguments(model.forward, names, inputs)
-        bound: list[_Bound] = []
+        bound: list[Bound] = []
         for arguments in calls:
             values = dict(zip(names, arguments, strict=True))
             loaded = {weight: values[name] for weight, name in weights.items()}
@@ -293,7 +191,7 @@ class Model(_Returning):
 
     def _bound_as_constructed(
         self, calls: Sequence[Arguments], construct: Construct
-    ) -> list[_Bound]:
+    ) -> list[Bound]:
         """Calls of a module made as a format says.
 
         Its weights are those of the seed, but for those that the format gives each call.
@@ -305,7 +203,7 @@ class Model(_Returning):
         model = model.to(device)
         fed = self._fed(model, construct.weights)
         names = [name for name, _ in self._parameters]
-        bound: list[_Bound] = []
+        bound: list[Bound] = []
         for everything in calls:
             arguments, own = everything[: len(names)], everything[len(names) :]
             values = dict(zip(names, arguments, strict=True))
@@ -323,7 +221,7 @@ class Model(_Returning):
         """The module's weights of these names, whose values each call replaces; None for none."""
         known = named_weights(model)
         if missing := [name for name in names if name and name not in known]:
-            raise _misfit(f"ModelNew had a weight `{missing[0]}` when it was made before")
+            raise misfit(f"ModelNew had a weight `{missing[0]}` when it was made before")
         fed = [known[name] if name else None for name in names]
         # What a file has noted of their memory (addresses, views) stays valid.
         self._as_made = [weight.data for weight in fed if weight is not None]
@@ -347,7 +245,7 @@ class Model(_Returning):
             if name in numbers and parameter.kind not in _VARIABLE:
                 given[name] = values[name]
             elif parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
-                raise _misfit(
+                raise misfit(
                     f"ModelNew.__init__ asks for `{name}`, which is no size or scalar of the "
                     f"problem{_listed(numbers)}"
                 )
@@ -357,7 +255,7 @@ class Model(_Returning):
         import torch
 
         if not isinstance(model, torch.nn.Module):
-            raise _misfit(f"ModelNew makes a {type(model).__name__}, not a torch.nn.Module")
+            raise misfit(f"ModelNew makes a {type(model).__name__}, not a torch.nn.Module")
         return model
 
 
@@ -380,7 +278,7 @@ def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", st
         if name is None:
             continue
         if name in filled.values() and filled.get(weight) != name:
-            raise _misfit(
+            raise misfit(
                 f"ModelNew has several parameters that `{name}` could be, `{key}` among them: give "
                 "them other names"
             )
@@ -388,14 +286,14 @@ def _weights(model: "Module", tensors: dict[str, "Tensor"]) -> dict["Tensor", st
     for key, weight in parameters:
         if weight not in filled:
             shapes = [f"{name} {list(tensor.shape)}" for name, tensor in tensors.items()]
-            raise _misfit(
+            raise misfit(
                 f"ModelNew has a parameter `{key}` of shape {list(weight.shape)} that no tensor of "
                 f"the problem fills: name and shape must be the same{_listed(shapes)}"
             )
     return filled
 
 
-def _forward_arguments(forward: _Entry, names: list[str], inputs: list[str]) -> list[str]:
+def _forward_arguments(forward: Entry, names: list[str], inputs: list[str]) -> list[str]:
     """Choose the parameters that ``forward`` is called with, in order.
 
     By name if all that it needs have names of the problem's; else all ``inputs`` in order.
@@ -408,7 +306,7 @@ def _forward_arguments(forward: _Entry, names: list[str], inputs: list[str]) -> 
     many = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     if len(needed) <= len(inputs) <= (len(inputs) if many else len(wanted)):
         return inputs
-    raise _misfit(
+    raise misfit(
         f"ModelNew.forward takes {len(needed)} arguments ({list_names(needed)}), and the problem "
         f"has {len(inputs)} inputs that are no weights{_listed(inputs)}"
     )

@@ -53,12 +53,12 @@ class Outputs:
         if returned is None and self._in_place:
             return 0
         if self._nested:
-            returned = _in_order(returned, [name for name, _ in self._buffers])
+            returned = in_order(returned, [name for name, _ in self._buffers])
         single = len(self._buffers) == 1 and not isinstance(returned, tuple | list)
         values = [returned] if single else returned
         if not isinstance(values, tuple | list) or len(values) != len(self._buffers):
             wanted = list_names([name for name, _ in self._buffers])
-            raise self._wrong(f"{_described(returned)}, expected {wanted}")
+            raise self._wrong(f"{described(returned)}, expected {wanted}")
         for (name, buffer), value in zip(self._buffers, values, strict=True):
             self._check(name, buffer, value)
         buffers = [buffer for _, buffer in self._buffers]
@@ -76,7 +76,7 @@ class Outputs:
         import torch
 
         if not isinstance(value, torch.Tensor):
-            raise self._wrong(f"{_described(value)} for {name}, expected a tensor")
+            raise self._wrong(f"{described(value)} for {name}, expected a tensor")
         for what, got, expected in (
             ("shape", list(value.shape), list(buffer.shape)),
             ("data type", value.dtype, buffer.dtype),
@@ -91,7 +91,7 @@ class Outputs:
         return ProgramFailed(FaultCode.EXCEPTION, f"{self._entry} returned {what}")
 
 
-def _in_order(returned: object, names: Sequence[str]) -> object:
+def in_order(returned: object, names: Sequence[str] = ()) -> object:
     """Tensors that were returned in a dictionary or in nested lists, in one list."""
     if isinstance(returned, dict):
         by_name = set(returned) == set(names)
@@ -100,7 +100,7 @@ def _in_order(returned: object, names: Sequence[str]) -> object:
         return returned
     found: list[object] = []
     for each in returned:
-        inside = _in_order(each, ())
+        inside = in_order(each)
         found += inside if isinstance(inside, tuple | list) else [inside]
     return found
 
@@ -142,7 +142,8 @@ def _same_memory(value: Any, argument: Any) -> bool:
         return False
 
 
-def _described(value: object) -> str:
+def described(value: object) -> str:
+    """What a call has returned, for a message."""
     if isinstance(value, tuple | list):
         return f"{type(value).__name__} of {len(value)}"
     return "None" if value is None else f"a {type(value).__name__}"

@@ -20,7 +20,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from harness.runner.entry.contracts import Caller, caller, offer_imports
+from harness.runner.entry.contracts import caller, offer_imports
+from harness.runner.entry.returning import Caller
 from harness.runner.program import ProgramFailed
 from harness.runner.source import import_source
 from harness.runner.strides import span

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from harness.runner.entry.contracts import Caller, caller
+from harness.runner.entry.contracts import caller
+from harness.runner.entry.returning import Caller
 from harness.runner.program import ProgramFailed
 from harness.wire.messages import FaultCode
 

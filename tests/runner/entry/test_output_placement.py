@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from harness.runner.entry import output_placement
-from harness.runner.entry.contracts import Caller, caller
+from harness.runner.entry.contracts import caller
 from harness.runner.entry.output_placement import ALIGNMENT
+from harness.runner.entry.returning import Caller
 
 ONE = (("a", "in"), ("b", "in"), ("alpha", "scalar"), ("n", "size"), ("y", "out"))
 TWO = (("a", "in"), ("b", "in"), ("n", "size"), ("y", "out"), ("z", "out"))

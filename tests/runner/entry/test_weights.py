@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from harness.runner.entry.contracts import Caller, caller
+from harness.runner.entry.contracts import caller
+from harness.runner.entry.returning import Caller
 from harness.runner.entry.weights import digest, listed_weights, named_weights
 from harness.runner.program import ProgramFailed
 from harness.wire.arguments import Construct
