@@ -15,11 +15,14 @@ writes what they are made of; asserts nothing.
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 
 from benchmarks import ROOT
 from benchmarks.command import harness, where
+from harness import signals
+from harness.sandbox.ending import end_children
 
 SAMPLE = ROOT / "solutions/gemm-multiply-leakyrelu/samples/register_blocked.cu"
 
@@ -139,7 +142,7 @@ def main() -> None:
                 cards, chosen.times, chosen.seconds, chosen.count, companies=chosen.companies
             )
         case "field":
-            from benchmarks.field import field
+            from benchmarks.field.collect import field
 
             data = field(
                 chosen.paths,
@@ -192,4 +195,12 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    signals.catch(end_children)
+    try:
+        main()
+    except KeyboardInterrupt:
+        end_children()
+        print(signals.cause() or "interrupted", file=sys.stderr)
+    signals.leave()
+    if (ended := signals.cause()) is not None:
+        sys.exit(ended.exit_code)

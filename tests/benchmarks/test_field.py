@@ -1,7 +1,11 @@
 """References as submissions to their own problems."""
 
 import json
+import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,12 +16,15 @@ from formats.flashinfer_problems import NORM, NORM_WORK
 from formats.flashinfer_problems import checkout as flashinfer_checkout
 from support.foreign import written
 
+from benchmarks import ROOT
+from harness.sandbox import processes
+
 
 @pytest.mark.corpus
 def test_references_of_all_formats_are_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from benchmarks.field import field
+    from benchmarks.field.collect import field
 
     text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
     written(tmp_path, "KernelBench/level1/1_scaled.py", text)
@@ -44,7 +51,7 @@ def test_references_of_all_formats_are_right(
 
 
 def test_parts_are_all_there_is_and_nothing_twice(tmp_path: Path) -> None:
-    from benchmarks.field import ordered
+    from benchmarks.field.collect import ordered
     from harness.formats.known import problems_in
 
     text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
@@ -62,7 +69,7 @@ def test_parts_are_all_there_is_and_nothing_twice(tmp_path: Path) -> None:
 def test_several_at_a_time_go_on_with_what_is_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from benchmarks.field import field
+    from benchmarks.field.collect import field
 
     text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
     for number in range(3):
@@ -97,7 +104,7 @@ def test_what_takes_much_of_a_cards_memory_takes_turns(
 ) -> None:
     import torch
 
-    from benchmarks.field import Turn
+    from benchmarks.field.grades import Turn
 
     card = SimpleNamespace(total_memory=80 << 30)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: card)
@@ -107,14 +114,14 @@ def test_what_takes_much_of_a_cards_memory_takes_turns(
 
 
 def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
-    from benchmarks.field import field
+    from benchmarks.field.collect import field
 
     with pytest.raises(SystemExit, match="--timed"):
         field([tmp_path], device="cpu", timed=True, seconds=1.0, part="1/1", jobs=2)
 
 
 def test_the_rest_of_a_cards_memory_is_held_or_nothing_is_graded(tmp_path: Path) -> None:
-    from benchmarks.field import field
+    from benchmarks.field.collect import field
 
     with pytest.raises(SystemExit, match="--memory 24: the rest of a card could not be held"):
         field([tmp_path], device="cpu", timed=False, seconds=1.0, part="1/1", jobs=2, memory=24.0)
@@ -125,11 +132,43 @@ def test_each_process_has_its_cards_environment_before_it_imports_anything(
     tmp_path: Path,
 ) -> None:
     """CUDA reads which cards there are once, whenever something that is imported first asks."""
-    from benchmarks import field
+    from benchmarks.field.jobs import side_by_side
 
     seen = tmp_path / "seen"
     text = f"import os\nwith open({str(seen)!r}, 'a') as f: print(os.environ['CARD'], file=f)"
     written(tmp_path, "sitecustomize.py", text)  # imported by Python itself, as it starts
     places = [{"CARD": name, "PYTHONPATH": str(tmp_path)} for name in ("one", "other")]
-    assert not [*field.side_by_side([], "cpu", places, 1, 60.0)]
+    assert not [*side_by_side([], "cpu", places, 1, 60.0)]
     assert {"one", "other"} == {*seen.read_text().split()}
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_is_ended_leaves_no_process_and_if_it_can_what_is_known(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    """An orphan would hold the card, and what was graded on it has cost its time."""
+    text = kernelbench_problems.HEAD + kernelbench_problems.SCALED
+    for each in range(40):
+        written(tmp_path, f"level1/{each + 1}_a.py", f"{text}\n# {each}\n")
+    told = tmp_path / "told.json"
+    command = [
+        *(sys.executable, "-m", "benchmarks", "--json", str(told), "field", str(tmp_path)),
+        *("--device", "cpu", "--jobs", "2"),
+    ]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as run:
+        assert run.stderr is not None
+        first = run.stderr.readline()
+        below = processes.descendants(run.pid)
+        run.send_signal(number)
+        rest = run.stderr.read()
+    assert "ACCEPTED" in first, first + rest
+    assert len(below) > 2
+    until = time.monotonic() + 60
+    while any(Path(f"/proc/{pid}").exists() for pid in below) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not [pid for pid in below if Path(f"/proc/{pid}").exists()]
+    if number == signal.SIGTERM:
+        assert run.returncode == 128 + number
+        assert "interrupted by SIGTERM: some are left" in rest
+        assert json.loads(told.read_text())["graded"]

@@ -22,7 +22,8 @@ def grade(score: float | None, *, ranked: bool = True, refused: bool = False) ->
 
 
 def test_a_shift_is_that_of_the_mean_log_score() -> None:
-    from benchmarks.neighbours import ALONE, row
+    from benchmarks.company import ALONE
+    from benchmarks.neighbours import row
 
     alone = [grade(math.exp(x)) for x in (0.100, 0.102, 0.104)]
     beside = [grade(math.exp(x)) for x in (0.101, 0.103, 0.105)]
@@ -132,7 +133,7 @@ def test_rounds_are_grades_of_the_watched_card(tmp_path: Path) -> None:
 
 
 def test_company_is_kept_until_the_end_and_ended_whole(tmp_path: Path) -> None:
-    from benchmarks.neighbours import company
+    from benchmarks.company import company
 
     child = tmp_path / "child"
     sleeper = (

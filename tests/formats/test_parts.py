@@ -16,7 +16,7 @@ from formats.parts_problems import (
 )
 from support.foreign import foreign, graded, job, written
 
-from benchmarks.field import program
+from benchmarks.field.grades import program
 from harness.device.cpu import CpuDevice
 from harness.formats.known import problems_in, read_problem
 from harness.grading.grader import Grader
