@@ -16,7 +16,9 @@ from harness.formats.parts import FACTS, Parts, has_parts, parts_of
 from harness.text.plain import plain
 
 FILE = "task.yml"
-MAX_YAML_BYTES = 256 << 10
+MAX_YAML_BYTES = 64 << 10
+_DEEPEST = 20
+"""Levels of lists and mappings in each other."""
 _KEYS = (r"^files[ \t]*:", r"^lang[ \t]*:", r"^(?:tests|benchmarks)[ \t]*:")
 _NAME = re.compile(r"(?:\w[\w.-]*/){0,4}\w[\w.-]*\.py", re.ASCII)
 _ABOVE = 2
@@ -83,8 +85,14 @@ def _task(path: Path) -> dict[str, Any]:
     if len(text) > MAX_YAML_BYTES:
         raise UsageError(f"{where} is larger than {MAX_YAML_BYTES >> 10} KiB")
     try:
-        if any(isinstance(each, yaml.AliasEvent) for each in yaml.parse(text, yaml.SafeLoader)):
-            raise UsageError(f"{where} has YAML aliases")
+        depth = 0
+        for each in yaml.parse(text, yaml.SafeLoader):
+            if isinstance(each, yaml.AliasEvent):
+                raise UsageError(f"{where} has YAML aliases")
+            depth += isinstance(each, yaml.CollectionStartEvent)
+            depth -= isinstance(each, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:  # each further level takes longer to read than the one before
+                raise UsageError(f"{where} is nested deeper than {_DEEPEST} levels")
         task = yaml.safe_load(text)
         json.dumps(task, allow_nan=False)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:

@@ -66,6 +66,7 @@ def test_parts_are_all_there_is_and_nothing_twice(tmp_path: Path) -> None:
         ordered(found, "4/3")
 
 
+@pytest.mark.corpus
 def test_several_at_a_time_go_on_with_what_is_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -120,6 +121,7 @@ def test_no_time_is_taken_beside_others(tmp_path: Path) -> None:
         field([tmp_path], device="cpu", timed=True, seconds=1.0, part="1/1", jobs=2)
 
 
+@pytest.mark.corpus
 def test_the_rest_of_a_cards_memory_is_held_or_nothing_is_graded(tmp_path: Path) -> None:
     from benchmarks.field.collect import field
 

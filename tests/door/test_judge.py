@@ -25,6 +25,7 @@ def judge() -> Iterator[harness.Judge]:
         yield judge
 
 
+@pytest.mark.corpus
 def test_what_is_right_and_what_is_wrong(judge: harness.Judge) -> None:
     right = (EXAMPLES / "accepted/custom_kernel.py").read_text("utf-8")
     wrong = (EXAMPLES / "wrong_answer/returns_an_input.py").read_text("utf-8")

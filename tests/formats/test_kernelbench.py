@@ -13,6 +13,7 @@ from harness.grading.grader import Grader
 from harness.records.result import Verdict
 
 
+@pytest.mark.corpus
 def test_its_own_reference_is_accepted_and_another_factor_wrong(
     grader: Grader, tmp_path: Path
 ) -> None:

@@ -207,6 +207,7 @@ def near(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     PROBLEMS.compute_on(CpuDevice())
 
 
+@pytest.mark.corpus
 def test_grades_with_all_tensors_on_the_card(
     near: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +224,7 @@ def test_grades_with_all_tensors_on_the_card(
     assert wrong.verdict == "WRONG_ANSWER"
 
 
+@pytest.mark.corpus
 def test_a_small_cards_memory_is_for_the_calls_alone(
     near: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

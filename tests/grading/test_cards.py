@@ -85,6 +85,7 @@ def test_each_file_has_its_result_once_from_any_card(
     assert len(asked(tmp_path)) == 30
 
 
+@pytest.mark.corpus
 def test_nothing_to_do_and_several_batches(opened: Open, shift: Problem) -> None:
     with opened("0", "1") as cards:
         assert list(cards.outcomes([])) == []
@@ -99,6 +100,7 @@ def test_a_card_alone_grades_in_order(opened: Open, shift: Problem) -> None:
         assert [each.work.job.path for each in cards.grade(work(shift, *names))] == names
 
 
+@pytest.mark.corpus
 def test_a_judge_that_dies_costs_a_second_try_and_nothing_else(
     opened: Open, shift: Problem, lines: list[str]
 ) -> None:
@@ -128,6 +130,7 @@ def test_a_file_that_kills_each_judge_is_named_and_no_card_is_left_out(
     assert lines == []
 
 
+@pytest.mark.corpus
 def test_a_card_that_fails_twice_is_left_out_and_named(
     opened: Open, shift: Problem, lines: list[str]
 ) -> None:
@@ -143,6 +146,7 @@ def test_a_card_that_fails_twice_is_left_out_and_named(
     ]
 
 
+@pytest.mark.corpus
 def test_a_card_that_cannot_be_opened_is_left_out(
     opened: Open, shift: Problem, lines: list[str]
 ) -> None:
@@ -215,6 +219,7 @@ def test_a_judge_that_says_nothing_is_ended(opened: Open, shift: Problem, lines:
     assert lines == []
 
 
+@pytest.mark.corpus
 def test_files_with_the_same_content_are_graded_once(
     opened: Open, shift: Problem, tmp_path: Path
 ) -> None:
@@ -239,6 +244,7 @@ def test_files_with_the_same_content_are_graded_once(
     assert results["2.py"].solution.path == "2.py"
 
 
+@pytest.mark.corpus
 def test_one_display_has_a_line_for_each_card(opened: Open, shift: Problem) -> None:
     shown = Shown()
     with opened("0", "1", progress=shown) as cards:
@@ -252,6 +258,7 @@ def test_one_display_has_a_line_for_each_card(opened: Open, shift: Problem) -> N
     assert list(dict.fromkeys(counts)) == ["0/3", "1/3", "2/3", "3/3"]
 
 
+@pytest.mark.corpus
 def test_what_nobody_asks_for_any_more_is_not_answered_later(opened: Open, shift: Problem) -> None:
     with opened("0") as cards:
         outcomes = cards.outcomes(work(shift, "a.cu", "silent.cu", "c.cu"))
@@ -282,6 +289,7 @@ class Meanwhile:
         return work not in self._unwanted
 
 
+@pytest.mark.corpus
 def test_what_comes_meanwhile_is_graded_in_the_same_run(opened: Open, shift: Problem) -> None:
     files = work(shift, *(f"{number}.cu" for number in range(9)))
     with opened("0", "1") as cards:
@@ -290,6 +298,7 @@ def test_what_comes_meanwhile_is_graded_in_the_same_run(opened: Open, shift: Pro
     assert all(isinstance(each, Completed) for each in done)
 
 
+@pytest.mark.corpus
 def test_what_is_unwanted_before_its_turn_is_not_begun(
     opened: Open, shift: Problem, tmp_path: Path
 ) -> None:
@@ -301,6 +310,7 @@ def test_what_is_unwanted_before_its_turn_is_not_begun(
     assert len(asked(tmp_path)) < 8
 
 
+@pytest.mark.corpus
 def test_a_problem_that_had_mistakes_is_tried_again_for_what_comes_later(
     opened: Open, shift: Problem
 ) -> None:
