@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.problem.sampling.footprint import CALLS, Answers, footprint, of_others
+from harness.problem.sampling.footprint import CALLS, Answers, computed, footprint, of_others
 
 if TYPE_CHECKING:
     from harness.formats.description import FormatCase
@@ -31,6 +31,8 @@ _EMULATED = Plan("", Answers.HERE, CALLS)
 _HANDED = Plan("", Answers.HANDED, CALLS)
 _SINGLY = Plan(",calls=1", Answers.HANDED, 1)
 STREAMED = Plan(",answers=host", Answers.STREAMED, 1)
+_PART = 2
+"""A part of the rows, an eighth, with temporaries: so much less than all outputs."""
 LABELLED = {each.label: each for each in (_SINGLY, STREAMED)}
 """By what they add to a spec."""
 
@@ -43,3 +45,17 @@ def plans(each: FormatCase, *, small: bool) -> Sequence[Plan]:
     if small:
         return (_EMULATED,)
     return (_HANDED, _SINGLY) if each.own else (_HANDED, _SINGLY, STREAMED)
+
+
+def chosen(each: FormatCase, room: int | None, *, small: bool) -> tuple[int, Plan] | None:
+    """The best plan that goes into ``room`` bytes (None: all of them do), and what it takes.
+
+    Where answers may stay on the host, that is better than a card so full that a reference finds no
+    room to compute even a part of the rows: the processor would have to, and takes minutes.
+    """
+    for plan in plans(each, small=small):
+        needed = plan.bytes(each.tensors)
+        own = computed(each.tensors) // _PART if plan is _SINGLY and not each.own else 0
+        if room is None or needed + own <= room:
+            return needed, plan
+    return None

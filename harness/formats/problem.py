@@ -15,7 +15,7 @@ from harness.formats.base import shortened
 from harness.formats.baseline import NAME as BASELINE
 from harness.formats.baseline import reference_program
 from harness.formats.expected import SIGNED
-from harness.formats.plans import LABELLED, STREAMED, Plan, plans
+from harness.formats.plans import LABELLED, STREAMED, Plan, chosen, plans
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
@@ -208,11 +208,9 @@ class Foreign:
         small = room.work is not None
         found = []
         for each in self._described(small=small).cases.values():
-            for plan in plans(each, small=small):
-                needed = plan.bytes(each.tensors)
-                if room.bytes is None or needed <= room.bytes:
-                    found.append((needed, self._case(each, seed, plan, small=small)))
-                    break
+            if (best := chosen(each, room.bytes, small=small)) is not None:
+                needed, plan = best
+                found.append((needed, self._case(each, seed, plan, small=small)))
         if not found:
             assert room.bytes is not None
             raise UsageError(

@@ -68,6 +68,12 @@ def of_others(tensors: Sequence[TensorSpec], answers: Answers) -> int:
     return sum(returned) + sum(_wide(tensor) * math.prod(tensor.shape) for tensor in read)
 
 
+def computed(tensors: Sequence[TensorSpec]) -> int:
+    """Bytes of a call's outputs in the type in which references compute."""
+    outputs = (tensor for tensor in tensors if tensor.direction is not Direction.IN)
+    return sum(_wide(tensor) * math.prod(tensor.shape) for tensor in outputs)
+
+
 def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:
     """Bytes that checking ``calls`` calls takes beside their arena.
 

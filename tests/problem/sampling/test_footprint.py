@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from harness.problem.case import Case, parse_case
-from harness.problem.sampling.footprint import Answers, beside_arena, footprint, of_others
+from harness.problem.sampling.footprint import Answers, beside_arena, computed, footprint, of_others
 from harness.problem.terms import Direction, TensorSpec
 
 
@@ -73,3 +73,4 @@ def test_a_large_elementwise_problem_of_another_format_fits_a_card() -> None:
     assert wide - returned == 8 * 4096 * 393216
     assert footprint([x, y], Answers.HANDED, 1) + wide < 0.875 * 83e9
     assert footprint([x, y], Answers.STREAMED, 1) + returned < 0.875 * 25e9
+    assert computed([x, y]) == 8 * 4096 * 393216
