@@ -21,6 +21,8 @@ class TimingBudget:
     """A batch lasts at least so long, whatever a block takes."""
     null_batch_s: float = 0.03
     """A null batch waits as long as the calls of the other's, but no longer than this."""
+    null_blocks: float = math.inf
+    """So many blocks have null batches; later ones count with the last of these."""
     warm_s: float = 0.7
     """The first shape is warmed up for so long before blocks count."""
     min_blocks: int = 6
@@ -82,6 +84,7 @@ class TimingBudget:
             self.quick(),
             max_block_s=0.05,
             batch_s=0.005,
+            null_blocks=1,
             warm_s=0.05,
             min_blocks=3,
             max_blocks=6,

@@ -101,7 +101,10 @@ def _measure(
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
-        timed = _time_block(pair, block, seed, overhead, budget)
+        known = (
+            [sample[-1] for sample in samples] if len(samples[0]) >= budget.null_blocks else None
+        )
+        timed = _time_block(pair, block, seed, overhead, budget, known)
         if isinstance(timed, Fault):
             return timed
         looking_s = -overlap.spent_s
@@ -155,9 +158,17 @@ class _Block(NamedTuple):
 
 
 def _time_block(
-    pair: Pair, block: int, seed: str, overhead: OverheadProbe | None, budget: TimingBudget
+    pair: Pair,
+    block: int,
+    seed: str,
+    overhead: OverheadProbe | None,
+    budget: TimingBudget,
+    known: Sequence[Timed] | None,
 ) -> _Block | Fault:
-    """One batch of each, after a null batch on its own buffers or on the other's like them."""
+    """One batch of each, after a null batch on its own buffers or on the other's like them.
+
+    Without one where times are ``known`` of blocks with as many calls: with their null batch's.
+    """
     samples = [Timed(0.0), Timed(0.0)]
     early: Fault | None = None
     wait_s = [min(each.estimated_call_s * each.calls, budget.null_batch_s) for each in pair]
@@ -169,7 +180,9 @@ def _time_block(
     idle_after_s = 0.0
     for which in in_turns(block):
         program = pair[which]
-        if overhead is not None:
+        if known is not None:
+            null_s = known[which].null_batch_s * program.calls
+        elif overhead is not None:
             overhead.warm_up(seed, program.cpu)
             if null_s is None or not shared:
                 null_s = overhead.time(program.batch, f"{seed}/null", program.cpu, wait_s[which])

@@ -281,6 +281,22 @@ class TestShape:
         assert isinstance(result, Measurement)
         assert overhead.waits_s == [wait_s] * BUDGET.min_blocks
 
+    @pytest.mark.parametrize(("baseline_s", "null_batches"), [(1e-3, 1), (4e-3, 2)])
+    def test_a_null_batch_of_the_first_block_may_do_for_all(
+        self, shift_task: Task, baseline_s: float, null_batches: int
+    ) -> None:
+        overhead = FakeOverheadProbe(3e-4)
+        budget = replace(BUDGET, null_blocks=1)
+        session = session_of(baseline_s)
+        result = measured(shift_task, session_of(1e-3), session, budget, overhead)
+        assert isinstance(result, Measurement)
+        assert len(overhead.filled) == null_batches
+        assert (result.launch_overhead_s, result.baseline_launch_overhead_s) == pytest.approx(
+            (3e-4, 3e-4)
+        )
+        assert result.speedup.value == pytest.approx(baseline_s / 1e-3)
+        assert len(result.samples_s) == budget.min_blocks
+
     @pytest.mark.parametrize(
         ("idle_after_s", "counted_s"), [(0.0, 4e-4), (1e-4, 3e-4), (3.9e-4, 2e-4), (9e-4, 2e-4)]
     )
