@@ -23,6 +23,8 @@ from unittest import mock
 
 from benchmarks import ROOT
 from benchmarks.phases import Phases
+from harness import signals
+from harness.sandbox.ending import end_children
 
 SLUG = "gemm-multiply-leakyrelu"
 SAMPLES = ROOT / "solutions" / SLUG / "samples"
@@ -154,6 +156,8 @@ def _submit(phases: Phases, *arguments: str) -> int:
             cli.main()
         except SystemExit as end:
             return int(end.code or 0)
+        finally:
+            signals.catch(end_children)  # the command is over, and this process is not
     return 0
 
 

@@ -1,10 +1,12 @@
 """What `bench.py throughput` grades, and what it makes of the outcome."""
 
+import time
 from pathlib import Path
 
 import pytest
 from support.samples import failed, result
 
+from harness import signals
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.records.refs import SolutionRef
@@ -48,6 +50,8 @@ def test_files_are_graded_and_the_phases_of_all_are_known(
     assert not found["unexpected"]
     assert found["phases_s"]["check"] > 0
     assert capfd.readouterr().out.startswith("2 files in ")
+    with pytest.raises(signals.OutOfTime), signals.limited(0.05):  # they are caught as before
+        time.sleep(20)
 
 
 def test_phases_are_added_up() -> None:
