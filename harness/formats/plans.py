@@ -32,7 +32,7 @@ _HANDED = Plan("", Answers.HANDED, CALLS)
 _SINGLY = Plan(",calls=1", Answers.HANDED, 1)
 STREAMED = Plan(",answers=host", Answers.STREAMED, 1)
 _PART = 2
-"""A part of the rows, an eighth, with temporaries: so much less than all outputs."""
+"""To compute an eighth of the rows, with temporaries, takes about half of what all outputs do."""
 LABELLED = {each.label: each for each in (_SINGLY, STREAMED)}
 """By what they add to a spec."""
 

@@ -18,8 +18,6 @@ from harness.formats.process.adaptor import (
     MistakeError,
     Tensors,
     UngradableError,
-    reseeded,
-    set_memory,
     told,
 )
 from harness.formats.process.checks import Rule, rule_of, verdict_of
@@ -40,8 +38,7 @@ class GpuMode(Task):
 
     def drawn(self, key: str, seed: int, factor: int) -> dict[str, Any]:
         """The tensors in what ``generate_input`` returns, but those that are outputs."""
-        with reseeded(seed), set_memory():
-            made = self._module.generate_input(**self.arguments(key, seed, factor))
+        made = self.made("generate_input", key, seed, factor)
         structure, leaves = flattened(made, "data")
         if not leaves:
             raise UngradableError("its input has no tensor")
@@ -158,7 +155,7 @@ def _tensors(values: Values) -> dict[str, Tensor]:
 
 
 def _is_unset(tensor: Tensor) -> bool:
-    """Whether it holds what memory that nobody sets does (:func:`set_memory`)."""
+    """Whether it holds what memory that nobody sets does (:func:`~.adaptor.set_memory`)."""
     if not tensor.numel() or tensor.dtype in NARROW_TYPES:
         return False
     if tensor.is_floating_point() or tensor.is_complex():

@@ -18,8 +18,6 @@ from harness.formats.process.adaptor import (
     MistakeError,
     Tensors,
     UngradableError,
-    reseeded,
-    set_memory,
     told,
 )
 from harness.formats.process.checks import Rule
@@ -50,9 +48,7 @@ class Parts(Task):
 
     def drawn(self, key: str, seed: int, factor: int) -> dict[str, Any]:
         """What ``generate_inputs`` returns, by the names that the reference has for it."""
-        given = self.arguments(key, seed, factor, self._most_seed)
-        with reseeded(seed), set_memory():
-            made = self._module.generate_inputs(**given)
+        made = self.made("generate_inputs", key, seed, factor, self._most_seed)
         if not isinstance(made, tuple | list) or len(made) != len(self._names):
             names = ", ".join(self._names)
             raise UngradableError(f"generate_inputs does not return {names}, which its parts take")

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.formats.messages import ToldParameter
-from harness.formats.process.adaptor import UngradableError, load_tree
+from harness.formats.process.adaptor import UngradableError, load_tree, reseeded, set_memory
 from harness.formats.process.checks import compared
 from harness.formats.process.cutting import less
 from harness.formats.process.tested import Tested
@@ -67,12 +67,11 @@ class Task(Tested):
         """Benchmarks are."""
         return key.startswith("benchmark=")
 
-    def arguments(
-        self, key: str, seed: int, factor: int, most: int | None = None
-    ) -> dict[str, Any]:
-        """What inputs are drawn with: sizes divided by a factor, and a seed that follows from ours.
+    def made(self, function: str, key: str, seed: int, factor: int, most: int | None = None) -> Any:
+        """What a function of the reference draws, its sizes divided by a factor.
 
-        The seed is there if the task gives one, or if it may be as large as ``most``.
+        It gets a seed that follows from ours if the task gives one, or if that may be as large as
+        ``most``.
         """
         case = {name: _cut(name, value, factor) for name, value in self._cases[key].items()}
         own = case.get("seed", most)
@@ -80,7 +79,8 @@ class Task(Tested):
             # Some make values of it, so it is no larger than the task's; reseeded() hides it.
             digest = sha256(f"{seed}|{key}|{own}".encode()).digest()
             case["seed"] = 1 + int.from_bytes(digest[:8], "big") % max(int(own), _FEW_SEEDS)
-        return case
+        with reseeded(seed), set_memory():
+            return getattr(self._module, function)(**case)
 
 
 def told_task(path: Path) -> dict[str, Any]:

@@ -65,13 +65,12 @@ def of_others(tensors: Sequence[TensorSpec], answers: Answers) -> int:
     if answers is not Answers.HANDED:
         return sum(returned)
     read = (tensor for tensor in tensors if tensor.direction is not Direction.OUT)
-    return sum(returned) + sum(_wide(tensor) * math.prod(tensor.shape) for tensor in read)
+    return sum(returned) + sum(_wide_bytes(tensor) for tensor in read)
 
 
 def computed(tensors: Sequence[TensorSpec]) -> int:
     """Bytes of a call's outputs in the type in which references compute."""
-    outputs = (tensor for tensor in tensors if tensor.direction is not Direction.IN)
-    return sum(_wide(tensor) * math.prod(tensor.shape) for tensor in outputs)
+    return sum(_wide_bytes(tensor) for tensor in tensors if tensor.direction is not Direction.IN)
 
 
 def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:
@@ -111,7 +110,12 @@ def _input_copies(tensor: TensorSpec) -> int:
     """Bytes of what is made of one call's input: as it is drawn, and for the reference."""
     copies = _DRAWN_COPIES if tensor.together else 0
     copies += _INPUT_COPIES if tensor.direction is not Direction.OUT else 0
-    return copies * _wide(tensor) * math.prod(tensor.shape)
+    return copies * _wide_bytes(tensor)
+
+
+def _wide_bytes(tensor: TensorSpec) -> int:
+    """Bytes of a tensor in the type in which references compute."""
+    return _wide(tensor) * math.prod(tensor.shape)
 
 
 def _wide(tensor: TensorSpec) -> int:
