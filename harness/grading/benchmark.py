@@ -34,7 +34,12 @@ from harness.timing.foreign import CannotBeTimed, foreign_budget, reference_sess
 from harness.timing.measure import measure_shape, with_baseline
 from harness.timing.sizing import Samples
 from harness.timing.statistics import ratio_interval, time_interval
-from harness.timing.timed_program import BaselineError, TimedProgram, prepare_for_timing
+from harness.timing.timed_program import (
+    BaselineError,
+    CallSize,
+    TimedProgram,
+    prepare_for_timing,
+)
 from harness.timing.trusted import TrustedRunners
 
 _PREPARE_S = 120.0
@@ -62,6 +67,11 @@ class Benchmark:
         self.progress = progress
         self.roofline = Roofline(device)
         self.trusted = TrustedRunners(device)
+        self._sizes: dict[tuple[str, str], dict[str, CallSize]] = {}
+
+    def sizes(self, task: Task) -> dict[str, CallSize]:
+        """What calls of a problem's baseline took in earlier grades, by the spec of their case."""
+        return self._sizes.setdefault((task.problem.hash, task.dtype), {})
 
     def measure(
         self, draft: ResultBuilder, ready: ReadyToTime, held: Exclusive, budget: TimingBudget
@@ -91,7 +101,9 @@ class Benchmark:
     ) -> Measured:
         """The measurement in turns with the first baseline, which the session ``beside`` has."""
         task, held = draft.task, run.held
-        baseline = run.trusted(beside, reference_task(task), name="baseline")
+        baseline = run.trusted(
+            beside, reference_task(task), name="baseline", sizes=self.sizes(task)
+        )
         submission = prepare_for_timing(
             ready.session,
             ready.restart,

@@ -113,3 +113,14 @@ def prefetch(
         if len(pending) == max_pending:
             yield pending.popleft()
     yield from pending
+
+
+def with_next(items: Iterable[T]) -> Iterator[tuple[T, T | None]]:
+    """Each of ``items``, in order, with the one after it; None after the last."""
+    source = iter(items)
+    for item in source:
+        here = item
+        for then in source:
+            yield here, then
+            here = then
+        yield here, None

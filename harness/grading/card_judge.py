@@ -32,6 +32,7 @@ from harness.grading.card_wire import (
 )
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options, Work
+from harness.grading.preparation import Upcoming
 from harness.progress.progress import NoProgress, Note, Progress
 from harness.records.refs import DeviceRef
 from harness.sandbox import processes, scratch
@@ -200,9 +201,15 @@ class _Judge:
             return task.run(self._device, self._progress)
         assert building is not None, "work is built"
         try:
-            return self._grader.judge(task.job, self._options[id(task.job)], building, builds)
+            options = self._options[id(task.job)]
+            return self._grader.judge(task.job, options, building, builds, self._upcoming())
         finally:  # not before: its build may begin only now
             del self._options[id(task.job)]
+
+    def _upcoming(self) -> Upcoming | None:
+        """The submission whose turn is next, and its build."""
+        order, building = self._waiting[0] if self._waiting else (None, None)
+        return (order.task.job, building) if order and isinstance(order.task, Work) else None
 
 
 def _fault(error: Exception) -> MachineError:

@@ -5,34 +5,34 @@ docs/explanation/architecture.md walks through these steps.
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
 from torch import OutOfMemoryError
 
-from harness.device.base import Device, Exclusive, crowded_out
+from harness.device.base import Device, crowded_out
 from harness.errors import MachineError
 from harness.formats.processes import PROBLEMS
 from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
-from harness.grading.builds import Builds, Built
+from harness.grading.builds import Builds, Built, with_next
 from harness.grading.case_selection import too_large
-from harness.grading.checking import OpenSession, check_cases, explain
+from harness.grading.checking import OpenSession
 from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
+from harness.grading.preparation import Preparation, Sessions, Upcoming
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score, solution_ref
-from harness.grading.stronger import stronger_notes
+from harness.grading.turns import exclusive, turn_to_build
 from harness.grading.weights import (
     fixed_task,
     has_own_weights,
 )
-from harness.judge.profile import REMEDY, find_profiler, profile
+from harness.judge.profile import find_profiler
 from harness.judge.task import Task
 from harness.languages import LANGUAGES
 from harness.languages.base import Language
 from harness.languages.build.cache import Cache, default_cache
-from harness.languages.build.extensions import ROUNDS, notes_on, with_requests
 from harness.languages.python import cpu_notes
 from harness.problem.gradable import AnswerKey, Gradable
 from harness.problem.sampling.cases import fresh_seed
@@ -41,31 +41,11 @@ from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef
 from harness.records.result import Result, Verdict
 from harness.sandbox import leftovers, zygote
-from harness.session.allowance import Allowance
-from harness.session.fault import Fault
-from harness.session.programs import RunnerProgram, checked_program, timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Target
 from harness.timing.budget import TimingBudget, budget_for
 from harness.timing.clocks import clock_note
 from harness.timing.foreign import CannotBeTimed
-
-
-class _Sessions(ExitStack):
-    """The sessions of submissions, which end together."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._begun: list[Session] = []
-
-    def begin(self, session: Session) -> Session:
-        """Have it end with the others."""
-        self._begun.append(session)
-        return self.enter_context(session)
-
-    def mapped(self) -> int:
-        """Bytes of the judge's buffers that their runners map."""
-        return sum(each.mapped for each in self._begun)
 
 
 class Grader(AbstractContextManager["Grader"]):
@@ -108,12 +88,14 @@ class Grader(AbstractContextManager["Grader"]):
         self._references: dict[Hashable, AnswerKey] = {}
         self.benchmark = benchmark or Benchmark(device, progress)
         self._base_budget = budget
-        self._open_session = open_session
-        self._profiler = profiler
+        self._preparation = Preparation(
+            device, progress, cache=self._cache, open_session=open_session, profiler=profiler
+        )
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             zygote.give_up()
+        self._preparation.ahead.close()
         self.benchmark.trusted.close()
         self._progress.finish()
 
@@ -135,28 +117,38 @@ class Grader(AbstractContextManager["Grader"]):
         pace = Pace(len(jobs))
         try:
             with Builds(build, self._builders, len(jobs), self._device.workplace) as builds:
-                for number, (job, building, wanted_again) in enumerate(builds.of(jobs)):
+                turns = with_next(builds.of(jobs))
+                for number, ((job, building, wanted_again), then) in enumerate(turns):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
                     key = content_key(job)
                     if building is None:
                         result = copy_for_duplicate(graded[key], job)
                     else:
-                        result = self.judge(job, options, building, builds)
+                        upcoming = then and then[:2]
+                        result = self.judge(job, options, building, builds, upcoming)
                         if wanted_again:
                             graded[key] = result
                     yield result
         finally:
             self._progress.overall(len(jobs), len(jobs))
 
-    def judge(self, job: Job, options: Options, building: Future[Built], builds: Builds) -> Result:
+    def judge(
+        self,
+        job: Job,
+        options: Options,
+        building: Future[Built],
+        builds: Builds,
+        upcoming: Upcoming | None = None,
+    ) -> Result:
         """The result of one submission that ``builds`` builds: where all ways of grading meet.
 
+        The runner of the one that is ``upcoming`` is started meanwhile, if it is built already.
         Raises as :meth:`grade_all`.
         """
         self._progress.phase("build")
         draft = self._draft(job, options)
-        result = self._judge(building.result(), draft, builds)
+        result = self._judge(building.result(), draft, builds, upcoming)
         # Of this grade, whose sandboxes are closed by now, or of an earlier one.
         return result.model_copy(update={"notes": (*result.notes, *leftovers.notes())})
 
@@ -182,12 +174,13 @@ class Grader(AbstractContextManager["Grader"]):
         self._progress.phase("build", len(drafts))
         built = []
         for job in (first, second):
-            with self._turn_to_build():
+            with turn_to_build(self._device, self._progress):
                 built.append(self.build(job, options))
             self._progress.advance()
         self._calibrate(nullcontext())
-        with _Sessions() as sessions:
-            ready = [self._ready(*each, sessions) for each in zip(built, drafts, strict=True)]
+        with Sessions() as sessions:
+            prepare = self._preparation.ready
+            ready = [prepare(*each, sessions) for each in zip(built, drafts, strict=True)]
             if failed := [each for each in ready if isinstance(each, Result)]:
                 return failed
             a, b = (each for each in ready if isinstance(each, ReadyToTime))
@@ -196,7 +189,7 @@ class Grader(AbstractContextManager["Grader"]):
                 tasks = [fixed_task(task) for task in tasks]
             cases = benchmark_cases(tasks[0])
             budget = self._budget(options)
-            with self._exclusive() as held:
+            with exclusive(self._device, self._progress) as held:
                 overhead = self.benchmark.trusted.overhead(held.runner_cpu)
                 outcome = head_to_head(tasks, (a, b), cases, budget, overhead, held, self._progress)
                 if isinstance(outcome, Lost):
@@ -246,13 +239,19 @@ class Grader(AbstractContextManager["Grader"]):
             notes += cpu_notes(solution)
         return ResultBuilder(task, about, options, reason=reason, notes=notes)
 
-    def _judge(self, artifact: Built, draft: ResultBuilder, builds: Builds) -> Result:
+    def _judge(
+        self,
+        artifact: Built,
+        draft: ResultBuilder,
+        builds: Builds,
+        upcoming: Upcoming | None,
+    ) -> Result:
         """The verdict on what was built and, while no build is at work, its times."""
         if draft.options.timed and isinstance(artifact, Artifact):
             self._calibrate(builds.paused(self._finishing))
-        with _Sessions() as sessions:
+        with Sessions() as sessions:
             try:
-                ready = self._ready(artifact, draft, sessions)
+                ready = self._preparation.ready(artifact, draft, sessions, upcoming)
                 if isinstance(ready, Result):
                     return ready
                 return self._timed(ready, draft, builds)
@@ -270,102 +269,16 @@ class Grader(AbstractContextManager["Grader"]):
         # Once, before any submitted code runs: a kernel that it left running would skew the idle
         # baseline for all later submissions.
         if not self.benchmark.trusted.calibrated:
-            with self._exclusive() as held, paused:
+            with exclusive(self._device, self._progress) as held, paused:
                 self.benchmark.trusted.overhead(held.runner_cpu)
-
-    def _ready(
-        self, artifact: Built, draft: ResultBuilder, sessions: _Sessions, rounds: int = ROUNDS
-    ) -> ReadyToTime | Result:
-        """Check what was built and load it to be timed; or the result, if that is all.
-
-        Extensions of PyTorch that it asks for as it runs are built then, in ``rounds`` - 1 more.
-        """
-        draft.build = artifact.build
-        if isinstance(artifact, BuildFailure):
-            return draft.finish(artifact.verdict, artifact.message)
-        limits = draft.task.problem.limits
-        checked = checked_program(artifact)
-        session = sessions.begin(self._open_session(checked, self._device, limits))
-
-        def again() -> Session | Fault:
-            fresh = sessions.begin(self._open_session(checked, self._device, limits))
-            return fresh.load() or fresh
-
-        session, fault = check_cases(
-            session, draft, again, self._progress, interpreted=checked.interpret
-        )
-        if artifact.extensions is not None:
-            asked = session.unbuilt()
-            if asked and rounds > 1:
-                session.close()
-                draft.drawn = draft.cases = ()
-                self._progress.phase("build")
-                with self._turn_to_build():
-                    more = with_requests(artifact, asked, limits, self._cache)
-                return self._ready(more, draft, sessions, rounds - 1)
-            if fault is None or fault.verdict not in (
-                Verdict.COMPILE_ERROR,
-                Verdict.INVALID_SUBMISSION,
-            ):
-                draft.notes += notes_on(artifact.extensions, asked)
-        if fault is not None:
-            draft.output = session.output()
-            session.close()
-            where = explain(draft, fault, checked, self._open_session, self._progress)
-            return draft.finish(fault.verdict, fault.message + where)
-        if draft.task.problem.format and draft.options.case is None:
-            self._progress.phase("stronger checks")
-            draft.notes += stronger_notes(session, draft.task, draft.drawn[0])
-        if draft.options.timed and not draft.task.problem.baselines:
-            draft.notes.append(f"not timed: {draft.task.problem.slug} has no baseline")
-            return draft.finish(Verdict.ACCEPTED)
-        if not draft.options.timed:
-            if draft.options.profile:
-                session.close()
-                self._profile(timed_program(artifact), draft)
-            return draft.finish(Verdict.ACCEPTED)
-
-        fast = timed_program(artifact)
-        allowance = Allowance(limits.timed_s)
-        allowance.what = "warm-ups and timed calls"
-
-        def start() -> Session | Fault:
-            fresh = sessions.begin(self._open_session(fast, self._device, limits))
-            fault = fresh.load()
-            fresh.allowance = allowance
-            return fault or fresh
-
-        first = session if fast == checked else start()
-        if isinstance(first, Fault):
-            return draft.finish(first.verdict, first.message)
-        first.allowance = allowance
-        return ReadyToTime(first, start)
-
-    def _profile(self, program: RunnerProgram, draft: ResultBuilder) -> None:
-        """Profile one call, of the case that was named or the first timed shape.
-
-        Raises:
-            MachineError: there is no tool, or no room for the shape.
-        """
-        task, named = draft.task, draft.options.case
-        tool = self._profiler()
-        if tool is None:
-            raise MachineError(REMEDY)
-        case = task.problem.parse_case(named) if named else benchmark_cases(task)[0]
-        self._progress.phase(f"profile {case.spec}")
-        with self._exclusive():
-            outcome = profile(task, case, program, tool)
-        if isinstance(outcome, str):
-            draft.notes.append(f"no profile: {outcome}")
-        else:
-            draft.profile = outcome
 
     def _timed(self, ready: ReadyToTime, draft: ResultBuilder, builds: Builds) -> Result:
         """The result of a submission that was right in all cases, with its times."""
         budget = self._budget(draft.options)
         beside = leftovers.notes()
+        self._preparation.ahead.settle()
         try:
-            with self._exclusive() as held, builds.paused(self._finishing):
+            with exclusive(self._device, self._progress) as held, builds.paused(self._finishing):
                 measured = self.benchmark.measure(draft, ready, held, budget)
         except CannotBeTimed as reason:
             draft.notes.append(f"not timed: {reason}")
@@ -390,24 +303,6 @@ class Grader(AbstractContextManager["Grader"]):
     def _budget(self, options: Options) -> TimingBudget:
         return budget_for(
             self._device, quick=options.quick, rough=options.rough, base=self._base_budget
-        )
-
-    @contextmanager
-    def _exclusive(self) -> Iterator[Exclusive]:
-        """Nobody else uses the card: no other judge to take times, no reference of a format's."""
-        held = self._device.exclusive(
-            lambda seconds: self._progress.phase(f"wait for the GPU, {seconds:.0f} s")
-        )
-        with PROBLEMS.undisturbed(), held as exclusive:
-            yield exclusive
-
-    def _turn_to_build(self) -> AbstractContextManager[None]:
-        """A build outside of :class:`Builds`: where builds and times take turns, its turn."""
-        place = self._device.workplace
-        if place is None or place.quiet is None:
-            return nullcontext()
-        return place.quiet.building(
-            lambda seconds: self._progress.phase(f"wait to build, {seconds:.0f} s")
         )
 
     def _finishing(self) -> None:

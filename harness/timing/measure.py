@@ -26,10 +26,11 @@ from harness.timing.statistics import (
     MIN_S,
     Timed,
     lower_quartile,
+    net,
     ratio_interval,
     time_interval,
 )
-from harness.timing.timed_program import Pair, TimedProgram, in_turns
+from harness.timing.timed_program import CallSize, Pair, TimedProgram, in_turns
 
 _ALIKE = 2.0
 """Two batches of as many calls share a null batch where neither lasts so many times longer."""
@@ -89,10 +90,12 @@ def _measure(
     """Time one shape with batches of at most ``max_calls``; torch.OutOfMemoryError may come."""
     submission = pair[0]
     overhead_s = overhead.batch_s if overhead else 0.0
-    for program in pair:
-        fault = size_batch(program, task, case, max_calls, budget, overhead_s)
+    baseline = pair[1]
+    for program, like in ((baseline, None), (submission, baseline)):
+        fault = size_batch(program, task, case, max_calls, budget, overhead_s, like)
         if fault is not None:
             return fault
+    nulls = _NullBatches(overhead, pair, budget) if overhead else None
     samples: Samples = ([], [])
     start = time.perf_counter()
     overlap = OverlapAudit(pair, task, case, budget)
@@ -101,10 +104,7 @@ def _measure(
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
-        known = (
-            [sample[-1] for sample in samples] if len(samples[0]) >= budget.null_blocks else None
-        )
-        timed = _time_block(pair, block, seed, overhead, budget, known)
+        timed = _time_block(pair, block, seed, nulls)
         if isinstance(timed, Fault):
             return timed
         looking_s = -overlap.spent_s
@@ -130,14 +130,16 @@ def _measure(
         on_block(samples)
         if not enough(samples, now - start, budget):
             continue
-        if overhead is None or not (longer := too_short(pair, samples, max_calls, budget)):
+        if nulls is None or not (longer := too_short(pair, samples, max_calls, budget)):
             break
         for program, calls in longer:
             if (fault := program.setup(case, calls)) is not None:
                 return fault
+        nulls.forget()
         samples, start = ([], []), time.perf_counter()
         clocks.clear()
     measured = _measurement(task, case, pair, samples, seen(clocks))
+    baseline.sizes[case.spec] = CallSize(net(samples[1]), baseline.round_trip_s)
     if (fault := submission.idle_fault()) is not None:
         return fault
     if (fault := overlap.finish()) is not None:
@@ -157,45 +159,80 @@ class _Block(NamedTuple):
     early: Fault | None
 
 
-def _time_block(
-    pair: Pair,
-    block: int,
-    seed: str,
-    overhead: OverheadProbe | None,
-    budget: TimingBudget,
-    known: Sequence[Timed] | None,
-) -> _Block | Fault:
-    """One batch of each, after a null batch on its own buffers or on the other's like them.
-
-    Without one where times are ``known`` of blocks with as many calls: with their null batch's.
-    """
+def _time_block(pair: Pair, block: int, seed: str, nulls: "_NullBatches | None") -> _Block | Fault:
+    """One batch of each, with the ``nulls`` that belong to them where overhead is measured."""
     samples = [Timed(0.0), Timed(0.0)]
     early: Fault | None = None
-    wait_s = [min(each.estimated_call_s * each.calls, budget.null_batch_s) for each in pair]
-    # Batches of the same layout that last about as long have the same overhead: one null batch.
-    shared = pair[0].calls == pair[1].calls and max(wait_s) <= _ALIKE * min(wait_s)
-    if shared:
-        wait_s = [statistics.fmean(wait_s)] * 2
-    null_s: float | None = None
-    idle_after_s = 0.0
+    if nulls is not None:
+        nulls.begin_block()
     for which in in_turns(block):
         program = pair[which]
-        if known is not None:
-            null_s = known[which].null_batch_s * program.calls
-        elif overhead is not None:
-            overhead.warm_up(seed, program.cpu)
-            if null_s is None or not shared:
-                null_s = overhead.time(program.batch, f"{seed}/null", program.cpu, wait_s[which])
-                idle_after_s = overhead.after_s
-                early = early or overhead.started_early_fault()
-        batch_s = program.time(seed, idle_after_s=idle_after_s)
+        null = _Null() if nulls is None else nulls.beside(which, seed)
+        batch_s = program.time(seed, idle_after_s=null.after_s)
         if isinstance(batch_s, Fault):
             return batch_s
-        early = early or program.started_early_fault()
+        early = early or null.early or program.started_early_fault()
         # Next time the null batch waits for as long as these calls took.
-        program.estimated_call_s = max(batch_s - (null_s or 0.0), 0.0) / program.calls
-        samples[which] = Timed(batch_s / program.calls, (null_s or 0.0) / program.calls)
+        program.estimated_call_s = max(batch_s - null.batch_s, 0.0) / program.calls
+        samples[which] = Timed(batch_s / program.calls, null.batch_s / program.calls)
     return _Block(samples, (pair[0].clocks, pair[1].clocks), early)
+
+
+class _Null(NamedTuple):
+    """What a null batch came to."""
+
+    batch_s: float = 0.0
+    """Seconds beyond the calls."""
+    after_s: float = 0.0
+    """Seconds of the probe after it."""
+    early: Fault | None = None
+    """Of a device that was at work before its inputs were there."""
+
+
+class _NullBatches:
+    """The null batches of one shape: before each batch, on its own buffers or on others like them.
+
+    After ``null_blocks`` of the budget a batch counts with the last that was taken for it.
+    """
+
+    def __init__(self, overhead: OverheadProbe, pair: Pair, budget: TimingBudget) -> None:
+        self._overhead = overhead
+        self._pair = pair
+        self._budget = budget
+        self.forget()
+
+    def forget(self) -> None:
+        """Take all anew: batches have other lengths now."""
+        self._blocks = 0
+        self._last: dict[int, _Null] = {}
+
+    def begin_block(self) -> None:
+        """To be called before the batches of a block."""
+        most_s = self._budget.null_batch_s
+        self._fresh = self._blocks < self._budget.null_blocks
+        self._blocks += 1
+        self._wait_s = [min(each.estimated_call_s * each.calls, most_s) for each in self._pair]
+        # Batches of the same layout that last about as long have the same overhead: one for both.
+        alike = max(self._wait_s) <= _ALIKE * min(self._wait_s)
+        self._shared = alike and self._pair[0].calls == self._pair[1].calls
+        if self._shared:
+            self._wait_s = [statistics.fmean(self._wait_s)] * 2
+        self._of_both: _Null | None = None
+
+    def beside(self, which: int, seed: str) -> _Null:
+        """What the null batch before the next batch of one program came to."""
+        program = self._pair[which]
+        self._overhead.warm_up(seed, program.cpu)
+        if not self._fresh:
+            return self._last[which]._replace(early=None)
+        null = self._of_both if self._shared else None
+        if null is None:
+            seconds = self._overhead.time(
+                program.batch, f"{seed}/null", program.cpu, self._wait_s[which]
+            )
+            null = _Null(seconds, self._overhead.after_s, self._overhead.started_early_fault())
+        self._of_both = self._last[which] = null
+        return null
 
 
 def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:

@@ -16,6 +16,10 @@ Samples = tuple[list[Timed], list[Timed]]
 
 _GROWTH = 16
 """A batch that is being sized grows by at most this factor at a time."""
+_BOLD = 8.0
+"""A batch that is being sized may last so many times as long as it should in the end."""
+_LONGER = 1.25
+"""A batch may be so many times as long as it need be."""
 _CLEAR = 5.0
 """A batch that lasts so many times its overhead shows how long a call takes."""
 _SIZE_ATTEMPTS = 2
@@ -55,8 +59,17 @@ def size_batch(
     max_calls: int,
     budget: TimingBudget,
     overhead_s: float,
+    like: TimedProgram | None = None,
 ) -> Fault | None:
-    """Find out roughly how long a call takes, then set up a batch of the right length."""
+    """Find out roughly how long a call takes, then set up a batch of the right length.
+
+    What is known of the program from an earlier measurement is not tried again: where that is no
+    longer so, :func:`too_short` shows it. Another is tried with one call, and where that is not
+    surely slower with as many as the batch of ``like`` has, a program that does the same.
+    """
+    if (known := program.sizes.get(case.spec)) is not None:
+        program.estimated_call_s, program.round_trip_s = known
+        return program.setup(case, choose_calls(*known, max_calls, budget))
     calls = 1
     while True:
         if (fault := program.setup(case, calls)) is not None:
@@ -65,11 +78,15 @@ def size_batch(
         if isinstance(tried, Fault):
             return tried
         batch_s, wanted = tried
-        if wanted <= calls:
-            return None if wanted == calls else program.setup(case, wanted)
-        if batch_s > _CLEAR * overhead_s:
+        if wanted <= calls <= _LONGER * wanted:
+            return None
+        if wanted <= calls or batch_s > _CLEAR * overhead_s:
             return program.setup(case, wanted)
-        calls = min(wanted, calls * _GROWTH)
+        grown = calls * _GROWTH
+        if like is not None:
+            slowest_s = max(program.estimated_call_s, overhead_s)
+            grown = max(grown, min(like.calls, int(_BOLD * budget.batch_s / slowest_s)))
+        calls = min(wanted, grown)
 
 
 def _try_size(

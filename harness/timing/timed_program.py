@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from harness.device.base import Arena, ClockReading, Monitor
 from harness.errors import MachineError
@@ -20,6 +20,16 @@ from harness.session.session import Session
 from harness.timing.audit import IdleBaseline, IdleMonitor
 
 T = TypeVar("T")
+
+
+class CallSize(NamedTuple):
+    """What a call of a program was seen to take."""
+
+    call_s: float
+    """Seconds by itself."""
+    round_trip_s: float
+    """Seconds with all around it: inputs, waiting, checks."""
+
 
 Pair = tuple["TimedProgram", "TimedProgram"]
 """The submission, and what it is timed in turns with."""
@@ -46,6 +56,7 @@ class TimedProgram:
         cpu: the processor that its runner launches recorded calls from; None: any.
         idle: how long the judge's probes take while the device is idle.
         monitor: tells the clocks after each batch, if there is one.
+        sizes: of its calls in earlier measurements, by the spec of their case; others are added.
     """
 
     def __init__(
@@ -59,7 +70,9 @@ class TimedProgram:
         cpu: int | None = None,
         idle: IdleBaseline | None = None,
         monitor: Monitor | None = None,
+        sizes: dict[str, CallSize] | None = None,
     ) -> None:
+        self.sizes = {} if sizes is None else sizes
         self.session = session
         self.name = name
         self.capture = capture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.grading.builds import Builds, prefetch
+from harness.grading.builds import Builds, prefetch, with_next
 from harness.grading.job import Job
 from harness.problem.package import Problem
 from harness.solution.model import Invalid, Solution
@@ -114,3 +114,9 @@ def test_builds_are_dropped_after_an_error(shift: Problem) -> None:
     with pytest.raises(KeyboardInterrupt):
         grade()
     assert len(built) < 4
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_each_comes_with_the_one_after_it(count: int) -> None:
+    items = range(count)
+    assert list(with_next(items)) == list(zip(items, [*items[1:], None], strict=False))

@@ -247,6 +247,27 @@ def test_the_idle_device_is_measured_before_anything_submitted_runs(
     assert order == ["idle", "submission", "idle", "submission", "idle"]
 
 
+def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader, job) -> None:
+    class Card(CpuDevice):
+        rankable = True
+
+    opened: list[Session] = []
+
+    def open_session(*how: Any) -> Session:
+        opened.append(Session(*how))
+        return opened[-1]
+
+    grader = open_grader(Card(), open_session=open_session)
+    jobs = [job(), job(f"{HONEST}#", "other.py"), job(f"{HONEST}##", "third.py")]
+    for job_ in jobs:
+        grader.build(job_, CHECK)  # so that it is there at once
+    seen = []
+    for result in grader.grade_all(jobs, CHECK):
+        assert result.accepted
+        seen.append(len(opened))
+    assert seen[1:] == [3, 3]  # the third was built while the first was graded
+
+
 def test_right_when_checked_and_wrong_when_timed(grader: Grader, job) -> None:
     # Looks at the shape, which in correctness cases is random: found out in the timed calls.
     sly = HONEST + "    if n == 50:\n        y[7] = 0.0\n"

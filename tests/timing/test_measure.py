@@ -24,13 +24,14 @@ from harness.problem.sampling.footprint import beside_arena
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
+from harness.session.session import Session
 from harness.timing import measure, timed_program
 from harness.timing.audit import IdleBaseline
 from harness.timing.budget import TimingBudget
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import measure_shape, with_baseline
 from harness.timing.statistics import Timed
-from harness.timing.timed_program import BaselineError
+from harness.timing.timed_program import BaselineError, CallSize, TimedProgram
 
 
 def measured(
@@ -297,6 +298,20 @@ class TestShape:
         assert result.speedup.value == pytest.approx(baseline_s / 1e-3)
         assert len(result.samples_s) == budget.min_blocks
 
+    def test_a_later_probe_is_held_against_the_last_null_batch(self, shift_task: Task) -> None:
+        overhead = FakeOverheadProbe(0.0)
+        overhead.after_s = 1e-4
+        session = FakeSession(1e-3)
+        session.probes = (0.0, 1e-4)
+        submission = fake_program(shift_task, session, idle=IdleBaseline(0.0, 0.0))
+        result = measure_shape(
+            shift_task, CASE, submission, fake_program(shift_task, FakeSession(1e-3), trusted=True),
+            replace(BUDGET, null_blocks=1), cast(OverheadProbe, overhead), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert len(overhead.filled) <= 2
+        assert result.time_s.value == pytest.approx(1e-3)
+
     @pytest.mark.parametrize(
         ("idle_after_s", "counted_s"), [(0.0, 4e-4), (1e-4, 3e-4), (3.9e-4, 2e-4), (9e-4, 2e-4)]
     )
@@ -351,6 +366,51 @@ class TestShape:
             calls += [each.calls for each in pair]
         assert calls == [80] * 6
 
+    def test_what_is_known_of_a_baseline_is_not_tried_again(self, shift_task: Task) -> None:
+        sizes: dict[str, CallSize] = {}
+        batches = []
+        for _ in range(2):
+            session = FakeSession(1e-3)
+            baseline = TimedProgram(
+                cast(Session, session), shift_task, name="baseline", trusted=True, capture=False,
+                sizes=sizes,
+            )  # fmt: skip
+            result = measure_shape(
+                shift_task, CASE, fake_program(shift_task, FakeSession(1e-3)), baseline,
+                BUDGET, None, lambda _: None,
+            )  # fmt: skip
+            assert isinstance(result, Measurement)
+            assert result.baseline_calls_per_batch == 20
+            batches.append([calls for calls, _ in session.batches])
+        assert batches[0][0] == 1
+        assert batches[1] == [20] * BUDGET.min_blocks
+        assert sizes[CASE.spec].call_s == pytest.approx(1e-3)
+
+    def test_what_is_no_longer_so_is_found_out(self, shift_task: Task) -> None:
+        """A baseline that seemed slow would have batches that its overhead makes longer."""
+        baseline = fake_program(shift_task, FakeSession(1e-3), trusted=True)
+        baseline.sizes[CASE.spec] = CallSize(call_s=10e-3, round_trip_s=0.0)
+        result = measure_shape(
+            shift_task, CASE, fake_program(shift_task, FakeSession(1e-3)), baseline,
+            BUDGET, cast(OverheadProbe, FakeOverheadProbe(0.0)), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert result.baseline_calls_per_batch == 20
+
+    def test_a_slow_submission_is_tried_with_one_call(self, shift_task: Task) -> None:
+        session = FakeSession(1.0)
+        result = measured(shift_task, session, FakeSession(1e-4))
+        assert isinstance(result, Measurement)
+        assert {calls for calls, _ in session.batches} == {1}
+        assert result.calls_per_batch == 1
+
+    def test_one_like_the_baseline_is_tried_with_as_many_calls(self, shift_task: Task) -> None:
+        session = FakeSession(5e-5)
+        result = measured(shift_task, session, FakeSession(1e-4))
+        assert isinstance(result, Measurement)
+        tried = [calls for calls, _ in itertools.groupby(calls for calls, _ in session.batches)]
+        assert tried == [1, result.baseline_calls_per_batch, result.calls_per_batch]
+
     def test_without_an_overhead_probe_nothing_is_subtracted(self, shift_task: Task) -> None:
         result = measure_shape(
             shift_task, CASE, fake_program(shift_task, FakeSession(1e-3, constant=1e-3)),
@@ -358,7 +418,7 @@ class TestShape:
         )  # fmt: skip
         assert isinstance(result, Measurement)
         assert result.launch_overhead_s == 0.0
-        assert result.time_s.value == pytest.approx(1.1e-3)
+        assert result.time_s.value == pytest.approx(1e-3 + 1e-3 / result.calls_per_batch)
 
 
 class TestHeldToAccount:

@@ -50,6 +50,9 @@ a mean may be (:func:`~harness.problem.sums.largest_mean`) of the row's length i
 _SPARSE = 8
 """Elements of a row of length n that ``sparse`` keeps; in every other row √(8n) of them."""
 
+_WITH_TEMPORARIES = ("zeros", "mixed")
+"""Families that make others of all elements, beside them."""
+
 _NONFINITE_SHARE = 32
 _NONFINITE_LENGTH = 8
 """At most one element of so many, and of so many along the longest dimension, is not finite."""
@@ -137,6 +140,9 @@ def _fill_pieces(
     ``offsets``, float64 and as large as ``out``, are added to what is drawn, before it is rounded:
     numbers of a coarse type moved by one number round alike, sum after sum.
     """
+    if offsets is None and not _on_host(out) and family not in _WITH_TEMPORARIES:
+        _fill_real(out, parameter, generator, family, out.dtype)
+        return
     moved = itertools.repeat(None) if offsets is None else _chunks(offsets)
     for part, by in zip(_chunks(out), moved, strict=False):
         if by is None and not _on_host(out):

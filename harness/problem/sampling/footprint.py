@@ -11,7 +11,7 @@ from harness.problem.terms import Direction, TensorSpec
 CALLS = 2
 """Calls of a correctness case, each with inputs of its own: that shows remembered answers."""
 
-SLICE = 1 << 26
+SLICE = 1 << 28
 """Bytes of a tensor's calls that are drawn, or compared, at a time, unless one call has more."""
 
 _GUARD_BYTES = 8192  # of one buffer: guard band and alignment, at most
@@ -24,6 +24,7 @@ _OUTPUT_COPIES = 5  # wide ones of each output: expected, magnitude, a reference
 _HANDED_COPIES = 2  # wide ones of each output: expected and allowed, or as it is handed over
 _COMPARED_AT_ONCE = 1 << 23  # elements
 _COMPARE_COPIES = 4  # wide temporaries of a comparison
+_ROW_COPIES = 4  # wide ones of some rows of an output: made, handed over, kept, and the last ones
 
 
 class Answers(Enum):
@@ -35,6 +36,8 @@ class Answers(Enum):
     """By another process, which finds room elsewhere if the device has none; they lie there."""
     STREAMED = auto()
     """By another process; they stay on the host, and come to the device piece by piece."""
+    ROWS = auto()
+    """By another process, for some rows at a time; nothing but those of a piece is there at once."""
 
 
 def calls_at_once(case: Case) -> int:
@@ -73,6 +76,30 @@ def computed(tensors: Sequence[TensorSpec]) -> int:
     return sum(_wide_bytes(tensor) for tensor in tensors if tensor.direction is not Direction.IN)
 
 
+def rows_in(tensors: Sequence[TensorSpec], size: int) -> int:
+    """How many rows, one at least, take no more than ``size`` bytes where some are computed.
+
+    ``tensors`` are those that are cut into rows, all of them with as many.
+    """
+    count = min(tensor.shape[0] for tensor in tensors)
+    return max(1, min(count, size * count // _whole_rows(tensors)))
+
+
+def some_rows(tensors: Sequence[TensorSpec], rows: int) -> int:
+    """Bytes that so many rows take, handed over as they are and computed in wide types."""
+    return -(-rows * _whole_rows(tensors) // min(tensor.shape[0] for tensor in tensors))
+
+
+def _whole_rows(tensors: Sequence[TensorSpec]) -> int:
+    """Bytes that all rows would take."""
+    return sum(
+        _ROW_COPIES * _wide_bytes(tensor)
+        if tensor.direction is Direction.OUT
+        else _buffer(tensor) + _wide_bytes(tensor)
+        for tensor in tensors
+    )
+
+
 def beside_arena(tensors: Sequence[TensorSpec], calls: int) -> int:
     """Bytes that checking ``calls`` calls takes beside their arena.
 
@@ -101,7 +128,8 @@ def _beside(tensor: TensorSpec, calls: int, answers: Answers = Answers.HERE) -> 
         total += min(arena, max(_buffer(tensor), SLICE))
     if tensor.direction is not Direction.IN:
         whole = _OUTPUT_COPIES if answers is Answers.HERE else _HANDED_COPIES
-        total += whole * wide * (compared if answers is Answers.STREAMED else count)
+        in_pieces = answers in (Answers.STREAMED, Answers.ROWS)
+        total += whole * wide * (compared if in_pieces else count)
         total += _COMPARE_COPIES * wide * compared
     return total
 

@@ -1,0 +1,176 @@
+"""What a grade does before it takes times: checks what was built in all cases, and loads it."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import ExitStack
+from pathlib import Path
+
+from harness.device.base import Device
+from harness.errors import MachineError
+from harness.grading.ahead import StartedAhead
+from harness.grading.benchmark import ReadyToTime, benchmark_cases
+from harness.grading.builds import Built
+from harness.grading.checking import OpenSession, check_cases, explain
+from harness.grading.job import Job
+from harness.grading.result_builder import ResultBuilder
+from harness.grading.stronger import stronger_notes
+from harness.grading.turns import exclusive, turn_to_build
+from harness.judge.profile import REMEDY, profile
+from harness.languages.build.cache import Cache
+from harness.languages.build.extensions import ROUNDS, notes_on, with_requests
+from harness.progress.progress import Progress
+from harness.records.result import Result, Verdict
+from harness.session.allowance import Allowance
+from harness.session.fault import Fault
+from harness.session.programs import RunnerProgram, checked_program, timed_program
+from harness.session.session import Session
+from harness.solution.model import Artifact, BuildFailure
+
+Upcoming = tuple[Job, Future[Built] | None]
+"""The submission whose turn is next, and its build."""
+
+
+class Sessions(ExitStack):
+    """The sessions of submissions, which end together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun: list[Session] = []
+
+    def begin(self, session: Session) -> Session:
+        """Have it end with the others."""
+        self._begun.append(session)
+        return self.enter_context(session)
+
+    def mapped(self) -> int:
+        """Bytes of the judge's buffers that their runners map."""
+        return sum(each.mapped for each in self._begun)
+
+
+class Preparation:
+    """Checks submissions, and loads those that are right.
+
+    Args:
+        cache: keeps what was built.
+        open_session: starts a runner with a submission's program.
+        profiler: finds Nsight Compute; None if it is not there.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        progress: Progress,
+        *,
+        cache: Cache,
+        open_session: OpenSession,
+        profiler: Callable[[], Path | None],
+    ) -> None:
+        self._device = device
+        self._progress = progress
+        self._cache = cache
+        self._open_session = open_session
+        self._profiler = profiler
+        self.ahead = StartedAhead(open_session, device)
+
+    def ready(
+        self,
+        artifact: Built,
+        draft: ResultBuilder,
+        sessions: Sessions,
+        upcoming: Upcoming | None = None,
+        rounds: int = ROUNDS,
+    ) -> ReadyToTime | Result:
+        """Check what was built and load it to be timed; or the result, if that is all.
+
+        Extensions of PyTorch that it asks for as it runs are built then, in ``rounds`` - 1 more.
+        """
+        draft.build = artifact.build
+        if isinstance(artifact, BuildFailure):
+            return draft.finish(artifact.verdict, artifact.message)
+        limits = draft.task.problem.limits
+        checked = checked_program(artifact)
+        session = sessions.begin(self.ahead.take(checked, limits))
+        if upcoming is not None:
+            self._start_ahead(*upcoming)
+
+        def again() -> Session | Fault:
+            fresh = sessions.begin(self._open_session(checked, self._device, limits))
+            return fresh.load() or fresh
+
+        session, fault = check_cases(
+            session, draft, again, self._progress, interpreted=checked.interpret
+        )
+        if artifact.extensions is not None:
+            asked = session.unbuilt()
+            if asked and rounds > 1:
+                session.close()
+                draft.drawn = draft.cases = ()
+                self._progress.phase("build")
+                with turn_to_build(self._device, self._progress):
+                    more = with_requests(artifact, asked, limits, self._cache)
+                return self.ready(more, draft, sessions, rounds=rounds - 1)
+            if fault is None or fault.verdict not in (
+                Verdict.COMPILE_ERROR,
+                Verdict.INVALID_SUBMISSION,
+            ):
+                draft.notes += notes_on(artifact.extensions, asked)
+        if fault is not None:
+            draft.output = session.output()
+            session.close()
+            where = explain(draft, fault, checked, self._open_session, self._progress)
+            return draft.finish(fault.verdict, fault.message + where)
+        if draft.task.problem.format and draft.options.case is None:
+            self._progress.phase("stronger checks")
+            draft.notes += stronger_notes(session, draft.task, draft.drawn[0])
+        if draft.options.timed and not draft.task.problem.baselines:
+            draft.notes.append(f"not timed: {draft.task.problem.slug} has no baseline")
+            return draft.finish(Verdict.ACCEPTED)
+        if not draft.options.timed:
+            if draft.options.profile:
+                session.close()
+                self._profile(timed_program(artifact), draft)
+            return draft.finish(Verdict.ACCEPTED)
+
+        fast = timed_program(artifact)
+        allowance = Allowance(limits.timed_s)
+        allowance.what = "warm-ups and timed calls"
+
+        def start() -> Session | Fault:
+            fresh = sessions.begin(self._open_session(fast, self._device, limits))
+            fault = fresh.load()
+            fresh.allowance = allowance
+            return fault or fresh
+
+        first = session if fast == checked else start()
+        if isinstance(first, Fault):
+            return draft.finish(first.verdict, first.message)
+        first.allowance = allowance
+        return ReadyToTime(first, start)
+
+    def _profile(self, program: RunnerProgram, draft: ResultBuilder) -> None:
+        """Profile one call, of the case that was named or the first timed shape.
+
+        Raises:
+            MachineError: there is no tool, or no room for the shape.
+        """
+        task, named = draft.task, draft.options.case
+        tool = self._profiler()
+        if tool is None:
+            raise MachineError(REMEDY)
+        case = task.problem.parse_case(named) if named else benchmark_cases(task)[0]
+        self._progress.phase(f"profile {case.spec}")
+        with exclusive(self._device, self._progress):
+            outcome = profile(task, case, program, tool)
+        if isinstance(outcome, str):
+            draft.notes.append(f"no profile: {outcome}")
+        else:
+            draft.profile = outcome
+
+    def _start_ahead(self, job: Job, building: Future[Built] | None) -> None:
+        """Start the runner of a submission whose turn is next, where there is a card with room.
+
+        References of other formats may need all that it has.
+        """
+        built = building.result() if building is not None and building.done() else None
+        if isinstance(built, Artifact) and self._device.rankable and not job.problem.format:
+            self.ahead.begin(checked_program(built), job.problem.limits)

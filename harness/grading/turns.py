@@ -1,0 +1,27 @@
+"""Turns that a grade waits for: the card to itself, and building beside others' times."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from harness.device.base import Device, Exclusive
+from harness.formats.processes import PROBLEMS
+from harness.progress.progress import Progress
+
+
+@contextmanager
+def exclusive(device: Device, progress: Progress) -> Iterator[Exclusive]:
+    """Nobody else uses the card: no other judge to take times, no reference of a format's."""
+    held = device.exclusive(lambda seconds: progress.phase(f"wait for the GPU, {seconds:.0f} s"))
+    with PROBLEMS.undisturbed(), held as card:
+        yield card
+
+
+def turn_to_build(device: Device, progress: Progress) -> AbstractContextManager[None]:
+    """A build outside of :class:`~harness.grading.builds.Builds`, which keeps to its turns.
+
+    Where builds and times take turns on this host, it waits for its own.
+    """
+    place = device.workplace
+    if place is None or place.quiet is None:
+        return nullcontext()
+    return place.quiet.building(lambda seconds: progress.phase(f"wait to build, {seconds:.0f} s"))
