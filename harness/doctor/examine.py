@@ -8,7 +8,6 @@ as good as none.
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from rich.text import Text
 from harness.errors import MachineError
 from harness.frameworks import FRAMEWORKS, Framework, installed_version
 from harness.languages.build.cache import Cache, default_cache
+from harness.languages.build.framework_imports import import_fault
 from harness.languages.build.libraries import (
     Libraries,
     LibraryNotFound,
@@ -43,28 +43,15 @@ from harness.languages.build.toolchain import (
     find_tool,
 )
 from harness.problem.libraries import LIBRARIES
-from harness.sandbox import ROOT
 from harness.sandbox.cgroup import HOW, delegated
 from harness.sandbox.selftest import breaches
 from harness.sandbox.support import detect_support
 from harness.text.plain import plain
 
 OLDEST_PYTHON = (3, 11)
-IMPORT_S = 60.0
 
 _SHOWN = 400
 """Characters of a text that are shown."""
-
-_TRY = """
-import sys
-name, root, *path = sys.argv[1:]
-sys.path[:] = [root, *path]
-from harness.frameworks import FRAMEWORKS
-try:
-    FRAMEWORKS[name].load()
-except ImportError as error:
-    sys.exit(str(error))
-"""
 
 
 class State(StrEnum):
@@ -169,21 +156,11 @@ def _frameworks() -> Iterator[Finding]:
 
 
 def _framework(framework: Framework) -> Finding:
-    name, remedy, version = framework.name, framework.remedy, framework.version()
+    name, version = framework.name, framework.version()
     if version is None:
-        return _missing(name, f"optional, for {framework.title} submissions", remedy)
-    path = [entry for entry in sys.path if Path(entry).is_absolute()]
-    command = [sys.executable, "-I", "-S", "-c", _TRY, name, str(ROOT), *path]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=IMPORT_S, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return _limited(name, f"{version}, importing it takes more than {IMPORT_S:g} s", remedy)
-    if done.returncode:
-        complaint = (done.stderr.strip().splitlines() or ["no reason"])[-1]
-        reason = plain(complaint).removesuffix(f": {remedy}")[:300]
-        return _limited(name, f"{version}, {reason}", remedy)
+        return _missing(name, f"optional, for {framework.title} submissions", framework.remedy)
+    if fault := import_fault(framework):
+        return _limited(name, f"{version}, {fault.reason}", fault.remedy)
     return Finding(name, version)
 
 

@@ -8,17 +8,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from harness.errors import UsageError
 from harness.formats.base import Source, SourceFile, slug_of, source_file, text_of, title_of
 from harness.formats.parts import FACTS, Parts, has_parts, parts_of
+from harness.text import strict_yaml
 from harness.text.plain import plain
+from harness.text.strict_yaml import YamlError
 
 FILE = "task.yml"
-MAX_YAML_BYTES = 64 << 10
-_DEEPEST = 20
-"""Levels of lists and mappings in each other."""
 _KEYS = (r"^files[ \t]*:", r"^lang[ \t]*:", r"^(?:tests|benchmarks)[ \t]*:")
 _NAME = re.compile(r"(?:\w[\w.-]*/){0,4}\w[\w.-]*\.py", re.ASCII)
 _ABOVE = 2
@@ -78,26 +75,14 @@ def _task(path: Path) -> dict[str, Any]:
     """What the YAML holds, as JSON could have it.
 
     Raises:
-        UsageError: it is not of the kind, or has anchors, which may make much of little.
+        UsageError: it is not of the kind, or no YAML that is read here.
     """
-    text = source_file(path, FILE).text
     where = plain(path.name)
-    if len(text) > MAX_YAML_BYTES:
-        raise UsageError(f"{where} is larger than {MAX_YAML_BYTES >> 10} KiB")
     try:
-        depth = 0
-        for each in yaml.parse(text, yaml.SafeLoader):
-            if isinstance(each, yaml.AliasEvent):
-                raise UsageError(f"{where} has YAML aliases")
-            depth += isinstance(each, yaml.CollectionStartEvent)
-            depth -= isinstance(each, yaml.CollectionEndEvent)
-            if depth > _DEEPEST:  # each further level takes longer to read than the one before
-                raise UsageError(f"{where} is nested deeper than {_DEEPEST} levels")
-        task = yaml.safe_load(text)
+        task = strict_yaml.values(strict_yaml.decode(source_file(path, FILE).text), what="it")
         json.dumps(task, allow_nan=False)
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UsageError(f"{where} cannot be read: {plain(reason, 200)}") from error
+    except (YamlError, ValueError, TypeError) as error:
+        raise UsageError(f"{where} cannot be read: {plain(str(error), 200)}") from error
     if not isinstance(task, dict):
         raise UsageError(f"{where} is no mapping")
     for key in _KINDS:

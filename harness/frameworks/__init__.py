@@ -9,6 +9,7 @@ This package imports only the standard library: runners see it inside of their s
 
 import contextlib
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -29,6 +30,9 @@ ALL_DTYPES = frozenset(
 
 _TRIED = frozenset({"float32", "float64", "float16", "bfloat16", "int32"})
 """What the samples of ``solutions/`` have shown to compile."""
+
+TOGETHER = "install versions that go together"
+"""The remedy where another package is too new or too old for a framework."""
 
 
 def installed_version(*distributions: str) -> str | None:
@@ -82,6 +86,13 @@ class Framework:
     compile_errors: frozenset[str] = frozenset()
     """Names of the exceptions by which its compiler refuses a kernel."""
 
+    completing: Callable[[ModuleType], None] | None = None
+    """Given :attr:`module`, imports what it leaves for the first kernel that it compiles: a part
+    that is unfit for this machine is to be found before a submission is run, not by it."""
+
+    builds_on: tuple[tuple[str, str], ...] = ()
+    """Names of other frameworks, each after a pattern of what a file needs it for."""
+
     launching: Callable[[ModuleType, int], AbstractContextManager[object]] | None = None
     """Given :attr:`module` and a CUDA stream handle, makes it launch there where a submission names
     no stream; None where it asks torch, or takes a stream at each launch."""
@@ -105,17 +116,37 @@ class Framework:
             if self.before:
                 with contextlib.suppress(ModuleNotFoundError):
                     importlib.import_module(self.before)
-            importlib.import_module(self.module)
+            module = importlib.import_module(self.module)
+            if self.completing is not None:
+                self.completing(module)
         except Exception as error:  # a package of which half is missing may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0][:300]
-            message = f"{self.title} cannot be imported here ({reason}): {self.remedy}"
-            raise ImportError(message) from error
+            raise ImportError(self._unfit(reason)) from error
+
+    def _unfit(self, reason: str) -> str:
+        """What to say, and to do, where it cannot be imported."""
+        numpy = installed_version("numpy") if "numpy" in reason.lower() else None
+        if numpy is None:
+            return f"{self.title} cannot be imported here ({reason}): {self.remedy}"
+        own = f"{self.title} {self.version() or ''}".strip()
+        return f"{own} does not work with this machine's NumPy {numpy} ({reason}): {TOGETHER}"
 
 
 def _cupy_on(cupy: Any, stream: int) -> AbstractContextManager[object]:
     """CuPy's own current stream becomes ``stream``, a handle."""
     current: AbstractContextManager[object] = cupy.cuda.ExternalStream(stream)
     return current
+
+
+def _numba_registries(cuda: ModuleType) -> None:
+    """Fill the tables of Numba's compiler, as it would at its first kernel."""
+    name = f"{cuda.__name__}.descriptor"
+    if importlib.util.find_spec(name) is None:
+        return  # another version than we know: the first kernel will tell
+    target = getattr(importlib.import_module(name), "cuda_target", None)
+    for context in ("typing_context", "target_context"):
+        if refresh := getattr(getattr(target, context, None), "refresh", None):
+            refresh()
 
 
 @contextlib.contextmanager
@@ -194,7 +225,9 @@ FRAMEWORKS = {
             capability=70,
             starter="nvmath_calls.py",
             template=_TEMPLATES / "nvmath.py.jinja",
-            before="_numba_cuda_redirector",  # its callbacks are compiled by Numba
+            before="_numba_cuda_redirector",
+            # Its callbacks are compiled by Numba.
+            builds_on=((r"\b(?:compile_prolog|compile_epilog|nvmath\.device)\b", "numba"),),
         ),
         Framework(
             name="numba",
@@ -209,6 +242,7 @@ FRAMEWORKS = {
             before="_numba_cuda_redirector",
             caches=("NUMBA_CACHE_DIR",),
             compile_errors=frozenset({"TypingError", "LoweringError"}),
+            completing=_numba_registries,
             launching=_numba_on,
         ),
         Framework(

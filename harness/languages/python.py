@@ -60,8 +60,9 @@ _SKIPPED = {tokenize.NL, tokenize.COMMENT}
 CHECKER = r"""
 import ast, json, sys, warnings
 warnings.simplefilter("ignore")
-answer = {"error": "", "line": 0, "column": 0, "text": "", "defines": []}
-entries = set(sys.argv[1:])
+answer = {"error": "", "line": 0, "column": 0, "text": "", "defines": [], "imports": []}
+split = sys.argv.index("--")
+entries, packages = set(sys.argv[1:split]) | {"*"}, set(sys.argv[split + 1:])
 def bound(target):
     if isinstance(target, (ast.Tuple, ast.List)):
         return set().union(*map(bound, target.elts))
@@ -82,10 +83,19 @@ def defined(body):
             parts += [h.body for h in getattr(node, "handlers", [])]
             names.update(*(defined(p) for p in parts if isinstance(p, list)))
     return names
+def imported(body):
+    names = set()
+    for node in body:
+        if isinstance(node, ast.Import):
+            names |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names |= {f"{node.module}.{a.name}" for a in node.names}
+    return {p for p in packages for name in names if f"{name}.".startswith(f"{p}.")}
 try:
     text = sys.stdin.buffer.read().decode("utf-8")
     compile(text, "solution.py", "exec", dont_inherit=True)
-    answer["defines"] = sorted(defined(ast.parse(text).body) & (entries | {"*"}))
+    body = ast.parse(text).body
+    answer.update(defines=sorted(defined(body) & entries), imports=sorted(imported(body)))
 except SyntaxError as error:
     answer.update(error=f"{type(error).__name__}: {error.msg}"[:300], line=error.lineno or 0,
                   column=error.offset or 0, text=(error.text or "").rstrip()[:200])
@@ -95,13 +105,29 @@ except (ValueError, OverflowError) as error:
     answer["error"] = f"{type(error).__name__}: {error}"[:300]
 sys.stdout.write(json.dumps(answer))
 """
-"""Reads a source from stdin and writes its fault, or the entry points in it, as JSON."""
+"""Reads a source from stdin and writes its fault, or the entry points in it, as JSON.
+
+Also which of some packages it imports whatever happens: by a statement of its top level itself,
+not by one that a ``try`` or an ``if`` is around.
+"""
 
 
 def cpu_notes(solution: Solution) -> tuple[str, ...]:
     """That ``device="cuda"`` is the CPU without a GPU, where a file in Python says so."""
     python = solution.language in (Python.name, "triton", *FRAMEWORKS)
     return (_ON_CPU,) if python and _CARD.search(solution.text) else ()
+
+
+def needed_frameworks(language: str, text: str, imports: Sequence[str] = ()) -> list[Framework]:
+    """The frameworks that a file is written in and imports, with those they build on for it."""
+    own = [f for f in FRAMEWORKS.values() if f.name == language or f.imported in imports]
+    below = [
+        FRAMEWORKS[name]
+        for framework in own
+        for pattern, name in framework.builds_on
+        if re.search(rf"^[^#\n]*{pattern}", text, re.MULTILINE)
+    ]
+    return [*dict.fromkeys([*own, *below])]
 
 
 class _CheckerAnswer(BaseModel):
@@ -112,6 +138,7 @@ class _CheckerAnswer(BaseModel):
     column: int
     text: str
     defines: list[str]
+    imports: list[str]
 
 
 class Python(Language):
@@ -139,9 +166,11 @@ class Python(Language):
         Raises:
             MachineError: the checking process cannot be started.
         """
+        entries = (*EntryPoint, *names_of(problem.entry))
+        packages = [framework.imported for framework in FRAMEWORKS.values()]
         with tempfile.TemporaryDirectory(prefix="check-", dir=scratch.home()) as folder:
             finished = run_limited(
-                [sys.executable, "-I", "-S", "-c", CHECKER, *EntryPoint, *names_of(problem.entry)],
+                [sys.executable, "-I", "-S", "-c", CHECKER, *entries, "--", *packages],
                 cwd=Path(folder),
                 seconds=CHECK_S,
                 memory_bytes=CHECK_BYTES,
@@ -149,7 +178,10 @@ class Python(Language):
                 environment=clean_environment(Path(folder)),
                 stdin=solution.text.encode(),
             )
-        entry = _entry(solution, problem, finished)
+        answer = _answer(solution, finished)
+        if isinstance(answer, BuildFailure):
+            return answer
+        entry = _entry(solution, problem, answer)
         if isinstance(entry, BuildFailure):
             return entry
         version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -162,12 +194,36 @@ class Python(Language):
             contract=contract(entry, problem),
             language=self.name,
         )
+        reason = self._unusable(target) or self._unfit(solution.text, answer.imports, target)
+        if reason:
+            verdict = Verdict.NOT_EXECUTABLE_HERE
+            return BuildFailure(verdict=verdict, message=reason, build=artifact.build)
         if MENTION not in solution.text:
             return artifact
         # Not at the top: most files never need the judge's side of a runner.
         from harness.languages.build.extensions import with_extensions
 
         return with_extensions(artifact, problem, cache)
+
+    def _unusable(self, target: Target) -> str:  # noqa: ARG002 (for the languages of frameworks)
+        """Why this target cannot run the language; empty if it can."""
+        return ""
+
+    def _unfit(self, text: str, imports: Sequence[str], target: Target) -> str:
+        """What is wrong with a framework that a file needs on a card; empty if nothing is.
+
+        An emulator says itself what it lacks.
+        """
+        if target.emulated:
+            return ""
+        needed = needed_frameworks(self.name, text, imports)
+        if not needed:
+            return ""
+        # Not at the top: most files need no framework, and no command line a runner's environment.
+        from harness.languages.build.framework_imports import known_fault
+
+        faults = filter(None, map(known_fault, needed))
+        return next((f"{each.reason}: {each.remedy} (harness doctor)" for each in faults), "")
 
 
 class InFramework(Python):
@@ -178,19 +234,7 @@ class InFramework(Python):
         self.imports = framework.imported
         self._framework = framework
 
-    def build(
-        self, solution: Solution, problem: Gradable, dtype: str, target: Target, cache: Cache
-    ) -> Artifact | BuildFailure:
-        """Check the file; the framework compiles its kernels when they are first called."""
-        artifact = super().build(solution, problem, dtype, target, cache)
-        reason = self._unusable(target)
-        if reason is None or isinstance(artifact, BuildFailure):
-            return artifact
-        verdict = Verdict.NOT_EXECUTABLE_HERE
-        return BuildFailure(verdict=verdict, message=reason, build=artifact.build)
-
-    def _unusable(self, target: Target) -> str | None:
-        """The reason why it cannot run on this target; None if it can."""
+    def _unusable(self, target: Target) -> str:
         title, oldest = self._framework.title, self._framework.capability
         if target.emulated:
             return f"{title} runs on NVIDIA GPUs alone, and there is none here (harness doctor)"
@@ -198,7 +242,7 @@ class InFramework(Python):
             return f"{title} is not installed here: {self._framework.remedy}"
         if int((target.arch or "").removeprefix("sm_").rstrip("af")) < oldest:
             return f"{title} needs a card of sm_{oldest} or newer; this one is {target.arch}"
-        return None
+        return ""
 
 
 LANGUAGES: tuple[Language, ...] = (*map(InFramework, FRAMEWORKS.values()), Python())
@@ -258,27 +302,25 @@ def _prefixes(path: str) -> list[str]:
     return [*accumulate(names, "{}.{}".format)] if all(map(str.isidentifier, names)) else []
 
 
-def _entry(
-    solution: Solution, problem: Gradable, finished: CommandResult
-) -> EntryPoint | BuildFailure:
-    """The entry point, or the failure, that the end and the answer of the checker stand for."""
+def _failed(verdict: Verdict, message: str) -> BuildFailure:
+    return BuildFailure(verdict=verdict, message=message)
+
+
+def _answer(solution: Solution, finished: CommandResult) -> _CheckerAnswer | BuildFailure:
+    """What the checker has found, or the failure that its end stands for."""
     shown = solution.display_path
-
-    def failed(verdict: Verdict, message: str) -> BuildFailure:
-        return BuildFailure(verdict=verdict, message=message)
-
     if finished.timed_out:
-        return failed(Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s")
+        return _failed(Verdict.TIME_LIMIT, f"parsing {shown} took more than {CHECK_S:g} s")
     killed = finished.returncode == -signal.SIGKILL
     if finished.over_memory or (killed and finished.near_memory_limit):
         reason = finished.memory_message(f"parsing {shown}", CHECK_BYTES)
-        return failed(Verdict.MEMORY_LIMIT, reason)
+        return _failed(Verdict.MEMORY_LIMIT, reason)
     if killed:  # no crash, no limit of ours
         reason = f"the check of {shown} was killed: is the machine out of memory? Grade again"
-        return failed(Verdict.INTERNAL_ERROR, reason)
+        return _failed(Verdict.INTERNAL_ERROR, reason)
     if finished.returncode < 0:
         reason = f"{shown}: is nested too deeply: it crashed Python's parser"
-        return failed(Verdict.COMPILE_ERROR, reason)
+        return _failed(Verdict.COMPILE_ERROR, reason)
     if finished.returncode > 0:
         raise MachineError(f"the syntax check does not run: {finished.output[-300:].strip()}")
     try:
@@ -286,7 +328,15 @@ def _entry(
     except ValidationError as error:
         raise MachineError(f"the syntax check gave no answer: {error}") from error
     if answer.error:
-        return failed(Verdict.COMPILE_ERROR, _syntax_error(shown, answer))
+        return _failed(Verdict.COMPILE_ERROR, _syntax_error(shown, answer))
+    return answer
+
+
+def _entry(
+    solution: Solution, problem: Gradable, answer: _CheckerAnswer
+) -> EntryPoint | BuildFailure:
+    """The entry point of a file that parses, or what it lacks."""
+    shown = solution.display_path
     if problem.entry:
         missing = [name for name in names_of(problem.entry) if name not in answer.defines]
         entry = None if missing else entry_named(problem.entry)
@@ -295,11 +345,11 @@ def _entry(
         try:
             entry = choose_entry(answer.defines)
         except AmbiguousError as error:
-            return failed(Verdict.INVALID_SUBMISSION, f"{shown} {error}")
+            return _failed(Verdict.INVALID_SUBMISSION, f"{shown} {error}")
     if entry is None and "*" not in answer.defines:
         wanted = wanted_in_python(problem)
         reason = f"{shown} defines no {missing[0]} at its top level; define\n{wanted}"
-        return failed(Verdict.INVALID_SUBMISSION, reason)
+        return _failed(Verdict.INVALID_SUBMISSION, reason)
     # What a star import may have brought.
     return entry or entry_named(problem.entry or EntryPoint.SOLUTION)
 

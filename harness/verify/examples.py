@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.device.base import Device
-from harness.frameworks import FRAMEWORKS, Framework
 from harness.grading.executor import InProcess
 from harness.grading.job import Job, Options, Work
+from harness.languages.build.framework_imports import ImportFault, known_fault
+from harness.languages.python import needed_frameworks
 from harness.languages.read import HEADER_LINES, read_solution
 from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
@@ -125,8 +126,8 @@ def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> l
         elif device == "cpu":
             verdicts += (Verdict.NOT_EXECUTABLE_HERE,)  # a solution may need what only GPUs have
         solution = read_solution(path, problem=problem.slug)
-        if device != "cpu" and (missing := _missing_framework(solution)):
-            report.warn(str(path), f"not tried: {missing.title} is not installed", missing.remedy)
+        if device != "cpu" and (lack := _lack(solution)):
+            report.warn(str(path), f"not tried: {lack.reason}", lack.remedy)
             continue
         meant = solution.dtypes if isinstance(solution, Solution) else None
         found += [
@@ -137,10 +138,16 @@ def find_examples(problem: Problem, solutions: Path, report: PackageReport) -> l
     return found
 
 
-def _missing_framework(solution: Solution | Invalid) -> Framework | None:
-    """The framework that a file needs and this machine has not."""
-    needed = FRAMEWORKS.get(solution.language) if isinstance(solution, Solution) else None
-    return needed if needed is not None and needed.version() is None else None
+def _lack(solution: Solution | Invalid) -> ImportFault | None:
+    """What this machine lacks of the frameworks that a file needs."""
+    if isinstance(solution, Invalid):
+        return None
+    for needed in needed_frameworks(solution.language, solution.text):
+        if needed.version() is None:
+            return ImportFault(f"{needed.title} is not installed", needed.remedy)
+        if fault := known_fault(needed):
+            return fault
+    return None
 
 
 def files_below(folder: Path) -> list[Path]:

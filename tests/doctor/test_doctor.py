@@ -153,6 +153,8 @@ def test_a_framework_that_is_not_installed_is_missing(monkeypatch: pytest.Monkey
         ("import no_such_module", State.LIMITED, "No module named 'no_such_module'"),
         ("import os; os._exit(3)", State.LIMITED, "no reason"),
         ("raise ValueError('\\x1b[31m')", State.LIMITED, "ValueError"),
+        ("import os; os.abort()", State.LIMITED, "importing CuPy crashes: Aborted"),
+        ("raise ImportError('needs NumPy 1')", State.LIMITED, "does not work with"),
     ],
 )
 def test_a_framework_that_is_installed_is_imported(

@@ -168,11 +168,15 @@ def test_types_may_differ_by_case_and_what_has_more_is_left_out(
         ('"name": "reference.py"', '"name": "other.py"', "names no reference.py"),
         ('"size": 33', '"size": *a', "aliases"),
         ('{"size": 33, "seed": 4242}', "&a [1]\n  - *a", "aliases"),
-        ('{"size": 33, "seed": 4242}', "[" * 60_000, "is nested deeper than 20 levels"),
-        ('{"size": 33, "seed": 4242}', "- " * 30_000, "is nested deeper than 20 levels"),
+        ('{"size": 33, "seed": 4242}', "[" * 60_000, "nested deeper than 8 levels"),
+        ('{"size": 33, "seed": 4242}', "- " * 30_000, "nested deeper than 8 levels"),
         ('{"size": 33, "seed": 4242}', "[1", "cannot be read"),
         ('{"size": 33, "seed": 4242}', "[1]", "tests is no list of mappings"),
         ('"size": 33', '"size": .nan', "cannot be read"),
+        ('"size": 33', '"size": 2020-13-01', "no timestamp: put the value in quotes"),
+        ('lang: "py"', 'lang: "py"\nlang: "cu"', "lang: given twice (first on line "),
+        ('lang: "py"', 'lang: !mine "py"', "YAML tags (!mine) are not allowed"),
+        ('lang: "py"', f"lang: {'x' * (64 << 10)}", "cannot be read: line 1: it is larger than"),
     ],
 )
 def test_hostile_tasks_are_named_by_reading(

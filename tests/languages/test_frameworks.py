@@ -1,10 +1,12 @@
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness.frameworks import FRAMEWORKS, Framework
 from harness.languages import LANGUAGES
+from harness.languages.build import framework_imports
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.package import Problem
@@ -36,6 +38,28 @@ def build(
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Framework, "version", lambda _: "1.0")
+    monkeypatch.setattr(framework_imports, "import_fault", lambda _: None)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, installed: None) -> list[str]:
+    """Frameworks that were imported by themselves, in vain."""
+    names: list[str] = []
+
+    def fault(framework: Framework) -> framework_imports.ImportFault:
+        names.append(framework.name)
+        return framework_imports.ImportFault("is broken", "mend it")
+
+    monkeypatch.setattr(framework_imports, "import_fault", fault)
+    return names
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """What was asked once is asked again in the next test."""
+    framework_imports._asked.cache_clear()
+    yield
+    framework_imports._asked.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -128,3 +152,73 @@ def test_a_program_names_the_language(
     built = build("cupy", Target(kind="cuda"), problem, cache, tmp_path)
     assert isinstance(built, Artifact)
     assert (built.kind, built.language) == ("python", "cupy")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_framework_that_does_not_work_here_is_not_the_submissions_fault(
+    name: str, problem: Problem, cache: Cache, tmp_path: Path, asked: list[str]
+) -> None:
+    for _ in range(2):
+        built = build(name, Target(kind="cuda"), problem, cache, tmp_path)
+        assert isinstance(built, BuildFailure)
+        assert built.verdict is Verdict.NOT_EXECUTABLE_HERE
+        assert built.message == "is broken: mend it (harness doctor)"
+    assert asked == [name], "it is asked once"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import torch", []),
+        ("import cupyx", []),
+        ("import triton\nimport cupy", ["cupy"]),
+        ("import triton\nfrom cuda import tile as ct", ["cutile"]),
+        ("import triton\nimport cuda.tiles", []),
+        ("import triton\nfrom numba import cuda, njit", ["numba"]),
+        # It can do without, as far as anybody knows.
+        ("import triton\ntry:\n    import cupy\nexcept ImportError: cupy = None", []),
+        ("import triton\ndef other():\n    import cupy", []),
+        # Numba compiles callbacks.
+        ("import nvmath\nf = nvmath.fft.compile_epilog", ["nvmath", "numba"]),
+        ("import nvmath.device", ["nvmath", "numba"]),
+        ("import nvmath  # not compile_epilog", ["nvmath"]),
+        ("import nvmath, cupy", ["nvmath", "cupy"]),
+    ],
+)
+def test_what_a_file_cannot_do_without_is_asked_for(
+    text: str,
+    expected: list[str],
+    problem: Problem,
+    cache: Cache,
+    tmp_path: Path,
+    installed: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names: list[str] = []
+    monkeypatch.setattr(framework_imports, "import_fault", lambda each: names.append(each.name))
+    solution = read(text + ENTRY, tmp_path)
+    python = LANGUAGES["pytorch" if solution.language == "triton" else solution.language]
+    built = python.build(solution, problem, "float32", Target(kind="cuda"), cache)
+    assert isinstance(built, Artifact)
+    assert names == expected
+
+
+def test_a_submission_cannot_claim_that_a_framework_is_broken(
+    problem: Problem, cache: Cache, tmp_path: Path, installed: None
+) -> None:
+    text = "raise ImportError('Numba needs NumPy 2.2 or less')\n" + ENTRY
+    assert isinstance(
+        build("numba", Target(kind="cuda"), problem, cache, tmp_path, entry=text), Artifact
+    )
+
+
+def test_what_a_busy_machine_would_explain_is_left_to_the_runner(
+    problem: Problem,
+    cache: Cache,
+    tmp_path: Path,
+    installed: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fault = framework_imports.ImportFault("takes long", "wait", certain=False)
+    monkeypatch.setattr(framework_imports, "import_fault", lambda _: fault)
+    assert isinstance(build("cupy", Target(kind="cuda"), problem, cache, tmp_path), Artifact)

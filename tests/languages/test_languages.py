@@ -12,6 +12,8 @@ from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
 from harness.judge.batch import Batch
 from harness.judge.task import Task
+from harness.languages.build.framework_imports import known_fault
+from harness.languages.python import needed_frameworks
 from harness.languages.read import read_solution
 from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
@@ -60,9 +62,11 @@ def test_without_a_gpu_the_verdict_says_why(solution: Solution) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("solution", SAMPLES)
 def test_samples_are_accepted_on_a_gpu(solution: Solution) -> None:
-    framework = FRAMEWORKS.get(solution.language)
-    if framework is not None and framework.version() is None:
-        pytest.skip(f"{framework.title} is not installed here: {framework.remedy}")
+    for framework in needed_frameworks(solution.language, solution.text):
+        if framework.version() is None:
+            pytest.skip(f"{framework.title} is not installed here: {framework.remedy}")
+        if fault := known_fault(framework):
+            pytest.skip(f"{fault.reason}: {fault.remedy}")
     with Grader(open_device("cuda"), NoProgress()) as grader:
         problem = load_problem(ROOT / "problems" / str(solution.problem))
         job = Job(path=solution.display_path, solution=solution, problem=problem)

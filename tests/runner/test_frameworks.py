@@ -1,3 +1,4 @@
+import importlib
 import json
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from harness import frameworks
 from harness.frameworks import FRAMEWORKS, Framework, launching_on
 from harness.runner.program import ProgramFailed
 from harness.runner.python import load_framework
@@ -49,6 +51,50 @@ def test_a_package_that_does_not_import_is_no_fault_of_the_submission(
     assert failed.value.fault is FaultCode.UNSUPPORTED
     assert failed.value.message.startswith("Made cannot be imported here (")
     assert failed.value.message.endswith("pip install 'kernel-harness[made]'")
+
+
+@pytest.mark.parametrize(
+    ("versions", "message"),
+    [
+        (
+            {"made": "1.5", "numpy": "2.9"},
+            "Made 1.5 does not work with this machine's NumPy 2.9 (AttributeError: module 'numpy' "
+            "has no attribute 'row_stack'): install versions that go together",
+        ),
+        ({"made": "1.5"}, "Made cannot be imported here (AttributeError: module 'numpy' has no"),
+    ],
+)
+def test_versions_that_do_not_go_together_are_named(
+    versions: dict[str, str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "raise AttributeError(\"module 'numpy' has no attribute 'row_stack'\")"
+    place(tmp_path, monkeypatch, made_up=text)
+    monkeypatch.setattr(frameworks, "installed_version", versions.get)
+    with pytest.raises(ImportError) as failed:
+        framework().load()
+    assert str(failed.value).startswith(message)
+
+
+def test_what_is_left_for_the_first_kernel_is_imported_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As numba.cuda does: the module imports, and every kernel would fail."""
+    descriptor = (
+        "class Context:\n"
+        "    def refresh(self): raise AttributeError('numpy has no row_stack')\n"
+        "class cuda_target: typing_context = target_context = Context()\n"
+    )
+    package = tmp_path / "made_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    completing = FRAMEWORKS["numba"].completing
+    made = framework(module="made_package", completing=completing)
+    made.load()  # another version, which has no such part
+    (package / "descriptor.py").write_text(descriptor)
+    importlib.invalidate_caches()
+    with pytest.raises(ImportError, match="numpy has no row_stack"):
+        made.load()
 
 
 def test_importing_the_runner_imports_no_framework() -> None:

@@ -7,8 +7,10 @@ from support.samples import failed
 from support.verify_packages import Package
 
 from harness.frameworks import Framework
+from harness.languages.build.framework_imports import ImportFault
 from harness.problem.format.load import load_problem
 from harness.records.result import Verdict
+from harness.verify import examples
 from harness.verify.examples import (
     Example,
     ExpectedVerdict,
@@ -101,21 +103,32 @@ def test_contestants_files_break_no_package(package: Package) -> None:
     assert (report.errors, report.warnings) == (1, 3)
 
 
-def test_a_sample_of_a_framework_that_is_not_installed_is_a_warning_on_a_gpu(
-    package: Package, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("installed", "fault", "warnings"),
+    [
+        (None, None, ["not tried: TileLang is not installed"]),
+        ("0.1.6", ImportFault("TileLang is broken", "mend it"), ["not tried: TileLang is broken"]),
+        ("0.1.6", None, []),
+    ],
+)
+def test_a_sample_of_a_framework_that_does_not_work_here_is_a_warning_on_a_gpu(
+    installed: str | None,
+    fault: ImportFault | None,
+    warnings: list[str],
+    package: Package,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = package()
     solutions = folder.parents[1] / "solutions" / "row-sum"
     write(solutions, "me/fast.py", "import tilelang")
     problem = load_problem(folder)
-    for installed in (None, "0.1.6"):
-        monkeypatch.setattr(Framework, "version", lambda _, version=installed: version)
-        report = PackageReport(slug="row-sum", device="cuda", dtypes=problem.dtypes)
-        found = [example.path.name for example in find_examples(problem, solutions, report)]
-        assert ("fast.py" in found) is (installed is not None)
-        warned = [f.message for f in report.findings]
-        assert warned == ([] if installed else ["not tried: TileLang is not installed"])
-        assert report.errors == 0
+    monkeypatch.setattr(Framework, "version", lambda _: installed)
+    monkeypatch.setattr(examples, "known_fault", lambda _: fault)
+    report = PackageReport(slug="row-sum", device="cuda", dtypes=problem.dtypes)
+    found = [example.path.name for example in find_examples(problem, solutions, report)]
+    assert ("fast.py" in found) is (not warnings)
+    assert [f.message for f in report.findings] == warnings
+    assert report.errors == 0
 
 
 def test_limited_lowers_only_the_limit_of_the_verdict(package: Package) -> None:

@@ -2,7 +2,7 @@
 
 YAML decides the structure only: mappings, lists, and text. What a piece of text means (``1e-3``,
 ``"true"``, ``m*k``) is decided by converters (:mod:`harness.problem.format.fields`), so that YAML's
-own surprises (``1e-3`` is text, ``no`` is false, the last of two equal keys wins) cannot happen.
+own surprises (``1e-3`` is text, ``no`` is false) cannot happen.
 """
 
 from dataclasses import dataclass, field
@@ -12,11 +12,11 @@ from pathlib import Path
 import yaml
 
 from harness.errors import Diagnostic, ProblemError
+from harness.text import strict_yaml
 from harness.text.plain import printable
+from harness.text.strict_yaml import YamlError
 
 MAX_FILE_BYTES = 1 << 20
-MAX_FRONT_MATTER_BYTES = 64 << 10
-MAX_DEPTH = 8
 
 Data = str | None | list["Data"] | dict[str, "Data"]
 """What the YAML holds. Scalars stay text; an empty value is None."""
@@ -65,8 +65,6 @@ def read_front_matter(path: Path) -> FrontMatter:
     if end is None:
         raise _error(path, start + 1, "the front matter is not closed: no second line ---")
     source = "\n".join(lines[start + 1 : end]) + "\n"
-    if len(source.encode()) > MAX_FRONT_MATTER_BYTES:
-        raise _error(path, 1, f"the front matter is larger than {MAX_FRONT_MATTER_BYTES} bytes")
     matter = FrontMatter(path, "\n".join(lines[end + 1 :]).strip("\n"))
     root = _compose(path, source, start + 2)
     data = _convert(matter, root, ()) if root is not None else {}
@@ -92,61 +90,26 @@ def _read(path: Path) -> str:
     if len(content) > MAX_FILE_BYTES:
         raise _error(path, 1, f"larger than {MAX_FILE_BYTES} bytes")
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        byte = content[error.start]
-        raise _error(path, line, f"not UTF-8 (byte {error.start} is {byte:#04x})") from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-_TAGS = {"map", "seq", "str", "int", "float", "bool", "null", "timestamp", "merge", "value"}
-"""Tags that YAML itself gives to plain nodes."""
-
-
-class _Loader(yaml.SafeLoader):
-    """Composes nodes; refuses anchors, aliases and deep nesting while it does."""
-
-    depth = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        refused = f"nested deeper than {MAX_DEPTH}" if self.depth >= MAX_DEPTH else ""
-        if getattr(event, "anchor", None) is not None:
-            refused = "anchors and aliases are not allowed"
-        if refused:
-            raise yaml.MarkedYAMLError(problem=refused, problem_mark=event.start_mark)
-        self.depth += 1
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
+        return strict_yaml.decode(content)
+    except YamlError as error:
+        raise _error(path, error.line, error.message) from None
 
 
 @lru_cache(maxsize=64)  # a command asks for a package by its slug, then for all that it says
 def _compose(path: Path, source: str, first_line: int) -> yaml.Node | None:
     """The YAML document's root node, whose lines are the file's; None for an empty document."""
-    source = "\n" * (first_line - 1) + source
     try:
-        root: yaml.Node | None = _Loader(source).get_single_node()
-        return root
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else first_line
-        raise _error(path, line, f"not valid YAML: {error.problem or error.context}") from None
-    except yaml.reader.ReaderError as error:
-        line = 1 + source.count("\n", 0, error.position)
-        raise _error(path, line, "not valid YAML: special characters are not allowed") from None
-    except (ValueError, OverflowError) as error:  # PyYAML: an escape such as "\UFFFFFFFF"
-        raise _error(path, first_line, f"not valid YAML: {error}") from None
+        return strict_yaml.compose(source, what="the front matter", first_line=first_line)
+    except YamlError as error:
+        raise _error(path, error.line, error.message) from None
 
 
 def _convert(matter: FrontMatter, node: yaml.Node, location: Location) -> Data:
     """What a node holds; notes lines and complains in ``matter``."""
     line = node.start_mark.line + 1
     matter.lines.setdefault(location, line)
-    if node.tag.removeprefix("tag:yaml.org,2002:") not in _TAGS:
-        message = f"YAML tags ({printable(node.tag)}) are not allowed"
-        matter.complain(location, message, line=line)
+    if fault := strict_yaml.tag_fault(node):
+        matter.complain(location, fault, line=line)
     if isinstance(node, yaml.SequenceNode):
         return [_convert(matter, item, (*location, i)) for i, item in enumerate(node.value)]
     if not isinstance(node, yaml.MappingNode):
@@ -156,19 +119,13 @@ def _convert(matter: FrontMatter, node: yaml.Node, location: Location) -> Data:
             return None
         return None if node.tag == "tag:yaml.org,2002:null" else text
     data: dict[str, Data] = {}
-    for key_node, value_node in node.value:
-        line = key_node.start_mark.line + 1
-        if not isinstance(key_node, yaml.ScalarNode):
-            matter.complain(location, "a key must be plain text", line=line)
+    for entry in strict_yaml.entries(node):
+        here = location if entry.key is None else (*location, entry.key)
+        if entry.key is None or entry.fault:
+            matter.complain(here, entry.fault, line=entry.line)
             continue
-        key = str(key_node.value)
-        here = (*location, key)
-        if key in data:
-            message = f"given twice (first on line {matter.lines[here]})"
-            matter.complain(here, message, line=line)
-            continue
-        matter.lines[here] = line
-        data[key] = _convert(matter, value_node, here)
+        matter.lines[here] = entry.line
+        data[entry.key] = _convert(matter, entry.value, here)
     return data
 
 
