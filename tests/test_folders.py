@@ -343,11 +343,11 @@ class TestTheMachine:
         names: set[str] = set()
         judge = Grader._judge
 
-        def fail(self: Grader, artifact: object, draft: object, builds: object) -> object:
+        def fail(self: Grader, artifact: object, draft: object, *rest: object) -> object:
             path = Path(draft.solution.path)  # type: ignore[attr-defined]
             if path.name in names:
                 raise MachineError("the process does not answer")
-            return judge(self, artifact, draft, builds)  # type: ignore[arg-type]
+            return judge(self, artifact, draft, *rest)  # type: ignore[arg-type]
 
         monkeypatch.setattr(Grader, "_judge", fail)
         return names

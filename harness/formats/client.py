@@ -104,21 +104,50 @@ class ForeignProcess(AuthorProcess):
         return description(told, card=self._card is not None)
 
     def draw(
-        self, case: FormatCase, *, small: bool, seed: int, on_card: bool = False
+        self,
+        case: FormatCase,
+        *,
+        small: bool,
+        seed: int,
+        on_card: bool = False,
+        through_host: bool = False,
     ) -> dict[str, Tensor]:
-        """All tensors that a call reads, in their own types, each with bits of its own."""
+        """All tensors that a call reads, in their own types.
+
+        ``on_card`` they are drawn there, and lie there unless they come ``through_host`` memory.
+        """
         read = [spec for spec in case.tensors if spec.direction is not Direction.OUT]
         placed, size = placed_tensors((spec.name, spec.dtype, spec) for spec in read)
-        message = DrawInputs(case=case.key, small=small, seed=seed, tensors=placed, on_card=on_card)
-        return self._through_memory(message, InputsDrawn, {}, placed, size, on_card=on_card)
+        there = on_card and not through_host
+        message = DrawInputs(
+            case=case.key,
+            small=small,
+            seed=seed,
+            tensors=placed,
+            on_card=there,
+            drawn_on_card=on_card,
+        )
+        return self._through_memory(message, InputsDrawn, {}, placed, size, on_card=there)
 
     def weights(
-        self, specs: Sequence[TensorSpec], *, small: bool, seed: int, on_card: bool = False
+        self,
+        specs: Sequence[TensorSpec],
+        *,
+        small: bool,
+        seed: int,
+        on_card: bool = False,
+        through_host: bool = False,
     ) -> dict[str, Tensor]:
-        """These weights of a module made under a seed; ``on_card`` they have other values."""
+        """These weights of a module made under a seed; ``on_card`` they have other values.
+
+        They lie there then, unless they come ``through_host`` memory.
+        """
         placed, size = placed_tensors((spec.name, spec.dtype, spec) for spec in specs)
-        message = DrawWeights(small=small, seed=seed, weights=placed, on_card=on_card)
-        return self._through_memory(message, WeightsDrawn, {}, placed, size, on_card=on_card)
+        there = on_card and not through_host
+        message = DrawWeights(
+            small=small, seed=seed, weights=placed, on_card=there, made_on_card=on_card
+        )
+        return self._through_memory(message, WeightsDrawn, {}, placed, size, on_card=there)
 
     def right(
         self,
@@ -219,11 +248,18 @@ class ForeignProcess(AuthorProcess):
         *,
         on_card: bool = False,
     ) -> dict[str, Tensor]:
-        """Ask with ``given`` tensors in shared memory, and copy those that are ``wanted`` out."""
+        """Ask with ``given`` tensors in shared memory, and take those that are ``wanted`` out.
+
+        They are copies, but for large ones in the host's memory: these stay where they are, with
+        all of that memory as long as one of them is held.
+        """
         with self._in_memory(given, size, on_card=on_card) as (memory, whole):
             with self._lock:
                 self.ask(message, expected, (memory,))
-            return {each.name: part_of(whole, each).clone() for each in wanted}
+            found = {each.name: part_of(whole, each) for each in wanted}
+            if not on_card and size >= _LARGE:
+                return found
+            return {name: tensor.clone() for name, tensor in found.items()}
 
     @contextmanager
     def _in_memory(
@@ -244,5 +280,7 @@ class ForeignProcess(AuthorProcess):
             room.close()
 
 
+_LARGE = 1 << 30
+"""Bytes of shared memory from which on a second copy of it costs more than to hold all of it."""
 _ANSWER = "="
 """Before the name of an answer, which an input may have as well."""

@@ -73,9 +73,19 @@ class FormatCase:
     """What answers may be off besides, by output, in units of its root mean square."""
     weights: tuple[TensorSpec, ...] = ()
     """Those that each call has values of its own for, after all ``tensors``."""
+    by_rows: bool = False
+    """Whether each row of what is compared follows from the same row of what is read, but for
+    weights: then all of these have as many rows."""
     answers_on_host: bool = False
-    """Whether inputs are drawn on the processor, and answers stay in the host's memory, since the
-    card's is too small for more than the calls."""
+    """Whether answers stay in the host's memory, since the card's is too small for more than the
+    calls."""
+    rows: int = 0
+    """How many rows of the answers are asked for at a time, for the same reason; 0: all."""
+
+    @property
+    def streamed(self) -> bool:
+        """Whether right answers come piece by piece, and inputs by way of the host's memory."""
+        return self.answers_on_host or self.rows > 0
 
     @property
     def read(self) -> tuple[TensorSpec, ...]:
@@ -241,7 +251,10 @@ def _case(
         own=told.own,
         rounded=told.rounded,
         errors=told.errors,
+        by_rows=told.by_rows,
     )
+    if told.by_rows:
+        _require(not told.own and _has_rows(specs), f"the rows of {told.key}")
     _require(bool(made.compared), f"{told.key}, in which nothing is compared")
     return made
 
@@ -252,16 +265,29 @@ def _spec(
     """A dense tensor, drawn with the others of its call."""
     fits = len(shape) <= MOST_DIMENSIONS and all(0 < n < 2**40 for n in shape)
     _require(fits, f"the shape {shape[:9]} of {name}")
-    steps = tuple(math.prod(shape[d + 1 :]) for d in range(len(shape)))
     return TensorSpec(
         name=name,
         dtype=dtype,
         shape=shape,
-        strides=steps,
+        strides=_dense(shape),
         direction=direction,
         zeroed=zeroed and direction is Direction.OUT,
         together=direction is not Direction.OUT,
     )
+
+
+def _has_rows(specs: list[TensorSpec]) -> bool:
+    """Whether all tensors have as many rows, each row in one piece, and are read or written."""
+    plain = all(
+        spec.direction is not Direction.INOUT and spec.strides == _dense(spec.shape)
+        for spec in specs
+    )
+    return plain and len({spec.shape[:1] for spec in specs}) == 1 and bool(specs[0].shape)
+
+
+def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a row-major tensor."""
+    return tuple(math.prod(shape[d + 1 :]) for d in range(len(shape)))
 
 
 def _without_gaps(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:

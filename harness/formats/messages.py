@@ -108,6 +108,9 @@ class ToldCase(WireRecord):
     """Likewise."""
     own: bool = False
     """Whether the format's own check decides, asked for by :class:`CheckOutputs`."""
+    by_rows: bool = False
+    """Whether each row of what is compared follows from the same row of what is read, weights
+    aside, so that some can be asked for; looked at where tensors are large."""
     rounded: bool = False
     """Whether the reference's answers are rounded to the outputs' types."""
     errors: dict[str, float] = field(default_factory=dict)
@@ -195,7 +198,9 @@ class DrawInputs(Message):
     tensors: tuple[PlacedTensor, ...]
     """Where they belong."""
     on_card: bool = False
-    """Whether they are drawn there, and the memory is the card's."""
+    """Whether the memory is the card's."""
+    drawn_on_card: bool = False
+    """Whether they are drawn there, wherever the memory is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,8 +221,9 @@ class DrawWeights(Message):
     weights: tuple[PlacedTensor, ...]
     """Where they belong; all that were told of, or some."""
     on_card: bool = False
-    """Whether it is made there, with other values than on the processor; the memory is the card's.
-    """
+    """Whether the memory is the card's."""
+    made_on_card: bool = False
+    """Whether it is made there, with other values than on the processor, wherever the memory is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,9 +244,10 @@ class EvaluateReference(Message):
     weights: int
     """The seed under which a module is made."""
     inputs: tuple[PlacedTensor, ...]
-    """What a call reads, as the submission gets it; weights too, where calls have their own."""
+    """What a call reads, as the submission gets it; weights too, where calls have their own. Some
+    rows of a case that goes by rows."""
     outputs: tuple[PlacedTensor, ...]
-    """Where the answers belong, in wide types."""
+    """Where the answers belong, in wide types; some of a case's outputs, or all."""
     on_card: bool = False
     """Whether the memory is the card's."""
     own: bool = False

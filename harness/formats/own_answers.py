@@ -6,16 +6,19 @@ An honest kernel is off by as much, in other elements. So where an answer is wro
 asked for its own, in its own types, for that very call.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
+from math import inf, isfinite, nan, sqrt
 
 import torch
 from torch import Tensor
 
 from harness.formats.description import FormatCase
 from harness.formats.expected import expectation, inexact
-from harness.formats.rounding import ROOM, ROUGH, ROUGHER, pieces, root_mean_square
-from harness.problem.terms import Expectation, TensorSpec
+from harness.formats.rounding import ROOM, ROUGH, ROUGHER, root_mean_square, root_mean_square_of
+from harness.formats.streamed import Around, Expected, Numbers, bounded
+from harness.problem.terms import Expectation, Streamed, TensorSpec
 
 OTHER = "reference: says something else in float64 for some inputs"
 """The claim where a reference's own answers are right, too."""
@@ -25,12 +28,41 @@ _DEVIATIONS = 8.0
 million normal ones the largest is 6); where the reference is off by more, that element may be."""
 
 
-def tolerance(case: FormatCase, name: str, expected: Tensor) -> Tensor:
-    """What each element of an output may be off in a case, but for rounding."""
+def tolerance(
+    case: FormatCase, name: str, expected: Tensor, size: Callable[[], Tensor] | None = None
+) -> Tensor:
+    """What each element of an output may be off in a case, but for rounding.
+
+    ``size`` gives the root mean square of all of it where ``expected`` is a part.
+    """
     off = expected.abs().mul_(case.rtol).add_(case.atol)
     if error := case.errors.get(name):
-        off += error * root_mean_square(expected)
+        off += error * (root_mean_square(expected) if size is None else size())
     return off
+
+
+def allowance(
+    case: FormatCase,
+    spec: TensorSpec,
+    expected: Tensor,
+    *,
+    rounded: bool,
+    size: Callable[[], Tensor] | None = None,
+) -> Tensor:
+    """What each element of an output may be off, rounding included; ``size`` as of a tolerance."""
+    off = tolerance(case, spec.name, expected, size) if inexact(expected) else None
+    return expectation(expected, off, spec, rounded=rounded).allowed
+
+
+def size_of(numbers: Numbers) -> Callable[[], Tensor]:
+    """Gives the root mean square of numbers that come in parts: found in one pass, once asked."""
+    return cache(lambda: root_mean_square_of(numbers))
+
+
+def around(case: FormatCase, spec: TensorSpec, numbers: Numbers, *, rounded: bool) -> Streamed:
+    """What is right around numbers that come in parts, by the case's tolerance."""
+    allow = partial(allowance, case, spec, rounded=rounded, size=size_of(numbers))
+    return Streamed(Around((numbers,), allow))
 
 
 def to_neighbours(case: FormatCase, spec: TensorSpec) -> bool:
@@ -46,14 +78,15 @@ def to_neighbours(case: FormatCase, spec: TensorSpec) -> bool:
 
 
 def otherwise(
-    case: FormatCase, known: Mapping[str, Expectation], own: Mapping[str, Tensor]
+    case: FormatCase, known: Mapping[str, Expectation], own: Mapping[str, Numbers]
 ) -> tuple[str, dict[str, Expectation]] | None:
     """A claim, and what is right beside what is ``known``; None where the reference agrees with it.
 
-    ``own`` are its own answers, in wide types. Where they are off by no more than roundings
-    bring, other answers may be, too; else they are others, and right as they are.
+    ``own`` are its own answers, in wide types, in parts like those of what is known. Where they are
+    off by no more than roundings bring, other answers may be, too; else they are others, and right
+    as they are.
     """
-    errors = {name: _error(own[name], one.expected, one.allowed) for name, one in known.items()}
+    errors = {name: _error(own[name], one) for name, one in known.items()}
     if all(each.agrees for each in errors.values()):
         return None
     if all(each.rough for each in errors.values()):
@@ -61,12 +94,9 @@ def otherwise(
             spec.name: _widened(case, spec, own[spec.name], known[spec.name], errors[spec.name])
             for spec in case.compared
         }
-    found = {}
-    for spec in case.compared:
-        right = own[spec.name]
-        off = tolerance(case, spec.name, right) if inexact(right) else None
-        found[spec.name] = expectation(right, off, spec, rounded=True)
-    return OTHER, found
+    return OTHER, {
+        spec.name: around(case, spec, own[spec.name], rounded=True) for spec in case.compared
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,45 +111,55 @@ class _Error:
     """What any element may be off for that."""
 
 
-def _error(own: Tensor, exact: Tensor, allowed: Tensor) -> _Error:
-    if not inexact(exact):
-        same = torch.equal(own, exact)
-        return _Error(agrees=same, rough=same, everywhere=0.0)
-    zero = torch.zeros((), dtype=torch.float64, device=exact.device)
-    agrees = known = torch.ones((), dtype=torch.bool, device=exact.device)
-    total, squares, most = zero.to(exact.dtype), zero, zero
-    errors, count = zero, zero
-    for mine, right, bound in pieces(own, exact, allowed):
+def _error(own: Numbers, exact: Expectation) -> _Error:
+    """How far off they are, in one pass over both."""
+    agrees = known = same = True
+    whole = False
+    errors, squares, most, count = 0.0, 0.0, 0.0, 0
+    total: complex = 0.0
+    for mine, (right, bound) in zip(own, bounded(exact), strict=True):
+        if not inexact(right):
+            whole, same = True, same and torch.equal(mine, right)
+            continue
         finite = right.isfinite()
         alike = (mine == right) | (mine.isnan() & right.isnan())
         error = (mine - right).abs().where(finite, 0)
-        known = known & (alike | finite).all()
-        agrees = agrees & (alike | (finite & (error <= bound))).all()
-        errors = errors + error.square().sum()
-        most = torch.maximum(most, error.max())
+        known = known and bool((alike | finite).all())
+        agrees = agrees and bool((alike | (finite & (error <= bound))).all())
+        errors += float(error.square().sum())
+        largest = float(error.max())
+        most = max(most, largest) if isfinite(largest) else inf
         there = right.where(finite, 0)
-        total, squares = total + there.sum(), squares + there.abs().square().sum()
-        count = count + finite.sum()
-    count = count.clamp(min=1)
+        total += there.sum().item()
+        squares += float(there.abs().square().sum())
+        count += int(finite.sum())
+    if whole:
+        return _Error(agrees=same, rough=same, everywhere=0.0)
+    count = max(count, 1)
     # Beside the spread of the answers, not their size: or what is all but constant would be, too.
-    spread = (squares / count - (total / count).abs().square()).clamp(min=0).sqrt()
-    deviation = (errors / count).sqrt()
+    mean = total / count
+    spread = sqrt(max(squares / count - mean.real * mean.real - mean.imag * mean.imag, 0.0))
+    deviation = sqrt(errors / count) if isfinite(errors) else nan
     return _Error(
-        agrees=bool(agrees),
-        rough=bool(known & (deviation <= ROUGH * spread)),
-        everywhere=float(torch.minimum(ROOM * most, _DEVIATIONS * deviation)),
+        agrees=agrees,
+        rough=known and deviation <= ROUGH * spread,
+        everywhere=min(ROOM * most, _DEVIATIONS * deviation),
     )
 
 
 def _widened(
-    case: FormatCase, spec: TensorSpec, own: Tensor, known: Expectation, error: _Error
+    case: FormatCase, spec: TensorSpec, own: Numbers, known: Expectation, error: _Error
 ) -> Expectation:
     """What is right in float64, and what the reference is off besides."""
-    exact = known.expected
     if error.everywhere == 0.0:
-        return Expectation(expected=exact, allowed=known.allowed)
-    off = tolerance(case, spec.name, exact)
-    for mine, right, bound in pieces(own, exact, off.view(-1)):
-        far = (mine - right).abs()
-        bound += far.where(far.isfinite(), 0).clamp_(min=error.everywhere)
-    return expectation(exact, off, spec, rounded=to_neighbours(case, spec))
+        return known
+    numbers, rounded = Expected(known), to_neighbours(case, spec)
+    size = size_of(numbers)
+
+    def allow(exact: Tensor, mine: Tensor) -> Tensor:
+        off = tolerance(case, spec.name, exact, size)
+        far = (mine - exact).abs()
+        off += far.where(far.isfinite(), 0).clamp_(min=error.everywhere)
+        return expectation(exact, off, spec, rounded=rounded).allowed
+
+    return Streamed(Around((numbers, own), allow))

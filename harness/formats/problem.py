@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,8 @@ from harness.formats.base import shortened
 from harness.formats.baseline import NAME as BASELINE
 from harness.formats.baseline import reference_program
 from harness.formats.expected import SIGNED
-from harness.formats.plans import LABELLED, STREAMED, Plan, chosen, plans
+from harness.formats.plans import LABELLED, Plan, chosen, in_pieces, is_for, planned, plans
+from harness.formats.specs import SMALL, labelled, read, taken_apart
 from harness.formats.weakness import weak_claims
 from harness.problem.case import Case, CaseLimits
 from harness.problem.dtypes import C_TYPES, DTYPES, DtypeKind
@@ -40,11 +40,6 @@ if TYPE_CHECKING:
     from harness.formats.sources import ForeignAnswers, ForeignInputs
     from harness.formats.weights import MatchedWeight
 
-_SPEC = re.compile(
-    r"(?P<key>[a-z]+=[a-z0-9_-]{1,40})(?:,weights=(?P<seed>\d{1,10}))?"
-    r"(?P<small>,sizes=cpu)?(?P<plan>,calls=1|,answers=host)?"
-)
-_SMALL = ",sizes=cpu"
 MEASURING = 1
 """Counts changes to how tolerances are measured."""
 MOST_TIMED = 10
@@ -232,22 +227,22 @@ class Foreign:
     def footprint(self, case: Case) -> int:
         """Bytes of the device's memory that checking a case takes as its spec says."""
         each, _, small = self.concrete(case)
-        plan = LABELLED.get(_read(case)["plan"], plans(each, small=small)[0])
+        plan = LABELLED.get(read(case)["plan"], plans(each, small=small)[0])
         return plan.bytes((*each.tensors, *each.weights))
 
-    def answers_on_host(self, case: Case) -> bool:
-        """Whether a case's answers are the host's on a machine with a card."""
-        return self.concrete(case)[0].answers_on_host
+    def is_streamed(self, case: Case) -> bool:
+        """Whether a case's right answers come piece by piece on a machine with a card."""
+        return self.concrete(case)[0].streamed
 
     def within(self, case: Case, room: int) -> Case | None:
         """The case as it goes into so many bytes of the device's memory; None if it does not."""
         if self.footprint(case) <= room:
             return case
         each, _, small = self.concrete(case)
-        if STREAMED not in plans(each, small=small) or each.answers_on_host:
+        if small or each.own or read(case)["plan"] is not None:
             return None
-        on_host = _labelled(each, case.spec + STREAMED.label)
-        return on_host if self.footprint(on_host) <= room else None
+        fitted = (labelled(each, case.spec + plan.label) for plan in in_pieces(each))
+        return next((less for less in fitted if self.footprint(less) <= room), None)
 
     def timed_cases(self, *, emulated: bool) -> list[Case]:
         """Those that the format times, few of many; its last, if it times none that it checks."""
@@ -268,10 +263,11 @@ class Foreign:
     def parse_case(self, spec: str) -> Case:
         """The case of a spec: ``inputs=1,weights=7``, and ``,sizes=cpu`` where sizes were cut.
 
-        And ``,calls=1`` where calls are made one at a time, ``,answers=host`` where the card's
-        memory is for them alone as well.
+        And ``,calls=1`` where calls are made one at a time; ``,answers=rows`` or ``,answers=host``
+        where the card's memory is for one of them alone, and right answers come to it some rows at
+        a time, or from the host's memory piece by piece.
         """
-        found = _SPEC.fullmatch(spec.removesuffix(SIGNED))
+        found = taken_apart(spec)
         cases = self._described(small=bool(found and found["small"])).cases
         if found is None or found["key"] not in cases:
             known = ", ".join(list(cases)[:20])
@@ -280,7 +276,9 @@ class Foreign:
         if bool(each.construct) != (found["seed"] is not None):
             wanted = "the seed of its weights" if each.construct else "no weights"
             raise UsageError(f"case: {found['key']} has {wanted}, as in inputs=1,weights=7")
-        return _labelled(each, spec)
+        if not is_for(each, found["plan"] or ""):
+            raise UsageError(f"case: the answers of {found['key']} are not had by rows here")
+        return labelled(each, spec)
 
     def tensors_of(self, case: Case, dtype: str) -> tuple[TensorSpec, ...]:  # noqa: ARG002
         """As the process says."""
@@ -341,25 +339,25 @@ class Foreign:
         if not differs:
             return None
         right = self.reference().expectations(signed, self.dtypes[0], inputs)
-        known = all(bool(each.expected.isfinite().all()) for each in right.values())
-        return signed if known else None
+        parts = (part for each in right.values() for part in each.stretches())
+        return signed if all(bool(part.expected.isfinite().all()) for part in parts) else None
 
     def concrete(self, case: Case) -> tuple[FormatCase, int, bool]:
         """What the process said of a case, the seed of its weights, and whether sizes are cut."""
-        found = _read(case)
+        found = read(case)
         small = found["small"] is not None
         each = self._described(small=small).cases[found["key"]]
         own = tuple(weight.weight.spec for weight in self.weights)
-        on_host = found["plan"] == STREAMED.label
-        return replace(each, weights=own, answers_on_host=on_host), int(found["seed"] or 0), small
+        concrete = replace(planned(each, found["plan"] or ""), weights=own)
+        return concrete, int(found["seed"] or 0), small
 
     def _case(self, each: FormatCase, seed: str, plan: Plan, *, small: bool) -> Case:
         label = each.key
         if each.construct:
             digest = sha256(f"weights|{seed}|{self.hash}|{each.key}".encode()).digest()
             label += f",weights={int.from_bytes(digest[:4], 'big')}"
-        label += _SMALL if small else ""
-        return _labelled(each, label + plan.label)
+        label += SMALL if small else ""
+        return labelled(each, label + plan.label)
 
     def _any_size(self) -> Description | None:
         """The cases as they are asked for here; None if they cannot be had.
@@ -390,14 +388,3 @@ class Foreign:
 def _parameter(spec: TensorSpec) -> FormalParameter:
     ctype = next(ctype for ctype, dtype in C_TYPES.items() if dtype == spec.dtype)
     return FormalParameter(name=spec.name, type=ctype, role=Role.TENSOR, direction=spec.direction)
-
-
-def _read(case: Case) -> re.Match[str]:
-    found = _SPEC.fullmatch(case.spec.removesuffix(SIGNED))
-    assert found is not None
-    return found
-
-
-def _labelled(each: FormatCase, label: str) -> Case:
-    case = Case(sizes=each.sizes, scalars=each.scalars, label=label)
-    return replace(case, singly=_read(case)["plan"] is not None)

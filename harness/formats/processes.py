@@ -104,10 +104,14 @@ class Problems:
         self, source: Source, case: FormatCase, *, small: bool, seed: int
     ) -> Mapping[str, Tensor]:
         """The inputs of a call, not to be written to."""
-        key = "drawn", source.hash, case.key, case.answers_on_host, small, seed
-        on_card = self.described(source, small=small).on_card and not case.answers_on_host
+        key = "drawn", source.hash, case.key, case.streamed, small, seed
+        on_card = self.described(source, small=small).on_card
         return self._remembered(
-            source, key, lambda one: one.draw(case, small=small, seed=seed, on_card=on_card)
+            source,
+            key,
+            lambda one: one.draw(
+                case, small=small, seed=seed, on_card=on_card, through_host=case.streamed
+            ),
         )
 
     def weights(
@@ -118,16 +122,22 @@ class Problems:
         small: bool,
         seed: int,
         on_host: bool,
+        through_host: bool = False,
     ) -> Mapping[str, Tensor]:
         """These weights of a module made under a seed, not to be written to.
 
         ``on_host``: with the values that a submission's module has under it. Else those of one made
-        where inputs are drawn.
+        where inputs are drawn, which may come ``through_host`` memory.
         """
         on_card = not on_host and self.described(source, small=small).on_card
-        key = "weights", source.hash, tuple(spec.name for spec in specs), small, seed, on_card
+        names = tuple(spec.name for spec in specs)
+        key = "weights", source.hash, names, small, seed, on_card, through_host
         return self._remembered(
-            source, key, lambda one: one.weights(specs, small=small, seed=seed, on_card=on_card)
+            source,
+            key,
+            lambda one: one.weights(
+                specs, small=small, seed=seed, on_card=on_card, through_host=through_host
+            ),
         )
 
     def right(
@@ -140,9 +150,13 @@ class Problems:
         weights: int,
         own: bool = False,
     ) -> Mapping[str, Tensor]:
-        """The right outputs of a call, not to be written to; or the reference's ``own``."""
+        """The right outputs of a call, not to be written to; or the reference's ``own``.
+
+        They lie where ``inputs`` are drawn, those of a case whose answers are the host's there.
+        """
         on_card = self.described(source, small=small).on_card and not case.answers_on_host
-        if not on_card:
+        quicker = on_card or case.streamed  # to compute than to know large inputs again
+        if not quicker:
             inputs = {name: tensor.cpu().contiguous() for name, tensor in inputs.items()}
 
         def ask(one: ForeignProcess) -> dict[str, Tensor]:
@@ -150,7 +164,7 @@ class Problems:
                 case, small=small, weights=weights, inputs=inputs, on_card=on_card, own=own
             )
 
-        if on_card or case.answers_on_host:  # computing is quicker than to know large inputs again
+        if quicker:
             return self._asked_of(source, ask)
         key = "right", own, source.hash, case.key, small, weights, _digest(inputs)
         return self._remembered(source, key, ask)

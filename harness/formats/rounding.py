@@ -3,7 +3,7 @@
 Both the judge and the problem's process use it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import nan
 
 import torch
@@ -32,9 +32,17 @@ def root_mean_square(tensor: Tensor) -> Tensor:
 
     Of none it is NaN.
     """
-    sizes = (part.abs() for (part,) in pieces(tensor))
-    squares = [size.where(size.isfinite(), 0).square().sum() for size in sizes]
-    return (torch.stack(squares).sum() / tensor.numel()).sqrt() if squares else torch.tensor(nan)
+    return root_mean_square_of(part for (part,) in pieces(tensor))
+
+
+def root_mean_square_of(parts: Iterable[Tensor]) -> Tensor:
+    """As :func:`root_mean_square`, of a tensor that comes in parts; those are not kept."""
+    squares, count = [], 0
+    for part in parts:
+        size = part.abs()
+        squares.append(size.where(size.isfinite(), 0).square().sum())
+        count += part.numel()
+    return (torch.stack(squares).sum() / count).sqrt() if squares else torch.tensor(nan)
 
 
 def with_rounding(

@@ -36,10 +36,10 @@ GRADES = 2
 
 
 class Placed(Gradable, Protocol):
-    """A problem that knows which cases need the host's memory: a foreign one."""
+    """A problem that knows of which cases a card holds no answers: a foreign one."""
 
-    def answers_on_host(self, case: Case) -> bool:
-        """Whether a case's answers are the host's on a machine with a card."""
+    def is_streamed(self, case: Case) -> bool:
+        """Whether a case's right answers come piece by piece on a machine with a card."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +126,9 @@ def try_impostors(problem: Placed, seed: str, grades: int, *, emulated: bool) ->
     for number in range(grades):
         grade = f"{seed}-{number}"
         drawn = problem.draw_cases(grade, dtype=problem.dtypes[0], room=room)
-        cases = [
-            case for case in drawn if not problem.answers_on_host(case)
-        ]  # where it is too slow
+        cases = [case for case in drawn if not problem.is_streamed(case)]  # where it is too slow
         if not cases:
-            raise UsageError("what its cases need goes into the host's memory alone")
+            raise UsageError("no card has room for all answers of its cases")
         for case in cases:
             if not left:
                 return found

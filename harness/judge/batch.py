@@ -24,7 +24,7 @@ from harness.judge.unset import returned_hint, unset_hint
 from harness.problem.case import Case
 from harness.problem.gradable import InputSource
 from harness.problem.sampling.footprint import SLICE
-from harness.problem.terms import Construction, Expectation, Role
+from harness.problem.terms import Construction, Expectation, Role, Streamed
 from harness.records.cases import Mismatch
 from harness.session.reported import Returned
 from harness.wire.arguments import ScalarArgument, TensorArgument
@@ -253,7 +253,7 @@ class Batch:
                 message = f"{mismatch.differing} of {mismatch.total} elements of {name} are wrong"
                 if returned is not None:
                     message += returned_hint(name, returned)
-                elif expected is None:
+                elif expected is None and not isinstance(right[name], Streamed):
                     slots = next(s for s in self.layout.outputs if s.tensor.name == name)
                     message += unset_hint(slots, self.layout.calls, call, partial(known, name))
                 return BatchMismatch(call, message, mismatch)

@@ -177,7 +177,11 @@ def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) 
     emulated = task.device.emulated
     # Hashed, so that a runner does not learn the seed of the inputs.
     order_seed = sha256(f"order|{task.seed}|{batch.case.spec}".encode()).digest()[:4]
-    plan = RunOptions(warmups=0 if emulated else 1, order_seed=int.from_bytes(order_seed, "big"))
+    plan = RunOptions(
+        warmups=0 if emulated else 1,
+        order_seed=int.from_bytes(order_seed, "big"),
+        tidy=batch.case.singly,  # the card is full
+    )
     for order in orders if emulated else orders[:1]:
         outcome = _run_once(session, task, batch, replace(plan, order=order % ORDERS))
         if outcome.fault is not None:

@@ -19,7 +19,7 @@ element pass nor fails it for its last digits: :data:`ROUNDINGS` are allowed ins
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -40,10 +40,11 @@ def compare_all(outputs: Mapping[str, Tensor], known: Mapping[str, Expectation])
     """The first fault of a call's ``outputs``, by name; None if every element is right.
 
     As :func:`compare` says, and where the problem's author has a check for an output, as that does.
-    What is wrong is looked at again by what is right :attr:`~Expectation.otherwise`.
+    What is wrong is looked at again by what is right :attr:`~Expectation.otherwise`. Of a
+    :class:`~harness.problem.terms.Streamed` expectation one piece after the other is asked for.
 
     Raises:
-        ProblemError: the check is wrong.
+        ProblemError: the check, or a reference that answers piece by piece, is wrong.
     """
     found = _first_fault(outputs, known)
     otherwise = next((each.otherwise for each in known.values() if each.otherwise), None)
@@ -57,8 +58,7 @@ def _first_fault(
 ) -> Mismatch | None:
     verdicts = _verdicts(outputs, known)
     for name, want in known.items():
-        right = verdicts.get(name)
-        found = compare(name, outputs[name], want.expected, want.allowed, right)
+        found = _compared(name, outputs[name], want, verdicts.get(name))
         if found is not None:
             return found
     return None
@@ -68,14 +68,12 @@ def all_surely_right(outputs: Mapping[str, Tensor], known: Mapping[str, Expectat
     """Whether all ``outputs`` of a call are right beyond doubt, as :func:`surely_right` is.
 
     Raises:
-        ProblemError: the author's check is wrong.
+        ProblemError: the author's check, or a reference that answers piece by piece, is wrong.
     """
     verdicts = _verdicts(outputs, known)
     return torch.stack(
         [
-            verdicts[name].all()
-            if name in verdicts
-            else surely_right(outputs[name], want.expected, want.allowed)
+            verdicts[name].all() if name in verdicts else _surely_right(outputs[name], want)
             for name, want in known.items()
         ]
     ).all()
@@ -108,21 +106,12 @@ def compare(
     Raises:
         ValueError: shapes or devices differ, or a complex number is expected of a real output.
     """
-    _require_alike(parameter_name, got, expected, allowed)
-    # Right outputs, nearly all, take this way: a quarter of the cost, and one wait for the device.
-    sure = surely_right(got, expected, allowed) if right is None else right.all()
-    if bool(sure):
-        return None
-    with torch.inference_mode():
-        chunks = list(_chunks(got, expected, allowed, right))
-        wrong = sum(int(chunk.here().wrong().count_nonzero()) for chunk in chunks)
-        if wrong == 0:  # infinities, NaN or overflows, right by rules of their own
-            return None
-        first, worst = _extremes(chunks, got.shape)
-    total = got.numel()
-    return Mismatch(
-        parameter=parameter_name, differing=wrong, total=total, first=first, worst=worst
-    )
+    if allowed.shape != expected.shape:
+        raise ValueError(
+            f"{parameter_name}: what is allowed is {tuple(allowed.shape)}, and what is expected "
+            f"{tuple(expected.shape)}"
+        )
+    return _compared(parameter_name, got, Expectation(expected=expected, allowed=allowed), right)
 
 
 def surely_right(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
@@ -132,23 +121,55 @@ def surely_right(got: Tensor, expected: Tensor, allowed: Tensor) -> Tensor:
     :func:`compare` finds nothing; false says nothing, for infinities, NaN and overflows have rules
     of their own.
     """
+    return _surely_right(got, Expectation(expected=expected, allowed=allowed))
+
+
+def _compared(
+    parameter_name: str, got: Tensor, want: Expectation, right: Tensor | None
+) -> Mismatch | None:
+    """As :func:`compare`; what is wanted is read in one pass if all is right, else in two."""
+    if want.shape != tuple(got.shape):
+        raise ValueError(
+            f"{parameter_name}: {tuple(got.shape)} cannot be compared with {want.shape}"
+        )
+
+    def chunks() -> Iterator[_Chunk]:
+        return _alike(parameter_name, _chunks(got, want, right))
+
+    # Right outputs, nearly all, take this way: a quarter of the cost, and one wait for the device.
+    if bool(_all_near(chunks(), got.device) if right is None else right.all()):
+        return None
+    with torch.inference_mode():
+        return _mismatch(parameter_name, chunks(), got.shape)
+
+
+def _surely_right(got: Tensor, want: Expectation) -> Tensor:
+    return _all_near(_chunks(got, want), got.device)
+
+
+def _all_near(chunks: Iterable["_Chunk"], device: torch.device) -> Tensor:
     with torch.no_grad():
-        parts = [chunk.here().near() for chunk in _chunks(got, expected, allowed)]
+        parts = [chunk.here().near() for chunk in chunks]
         if not parts:
-            return torch.ones((), dtype=torch.bool, device=got.device)
+            return torch.ones((), dtype=torch.bool, device=device)
         return torch.stack(parts).all()
 
 
-def _require_alike(parameter_name: str, got: Tensor, expected: Tensor, allowed: Tensor) -> None:
-    for tensor in (expected, allowed):
-        reached = tensor.device == got.device or tensor.device.type == "cpu"
-        if tensor.shape != got.shape or not reached:
+def _alike(parameter_name: str, chunks: Iterable["_Chunk"]) -> Iterator["_Chunk"]:
+    """The chunks, each of which can be compared; else ValueError."""
+    for chunk in chunks:
+        got = chunk.got
+        for tensor in (chunk.expected, chunk.allowed):
+            if tensor.device not in (got.device, torch.device("cpu")):
+                raise ValueError(
+                    f"{parameter_name}: what is on {got.device} cannot be compared with what is on "
+                    f"{tensor.device}"
+                )
+        if chunk.expected.is_complex() and not got.is_complex():
             raise ValueError(
-                f"{parameter_name}: {tuple(got.shape)} on {got.device} cannot be compared with "
-                f"{tuple(tensor.shape)} on {tensor.device}"
+                f"{parameter_name}: {got.dtype} cannot be compared with complex numbers"
             )
-    if expected.is_complex() and not got.is_complex():
-        raise ValueError(f"{parameter_name}: {got.dtype} cannot be compared with complex numbers")
+        yield chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,41 +258,77 @@ def _right(got: Tensor, expected: Tensor, allowed: Tensor, largest: float) -> Te
     return right
 
 
-def _chunks(
-    got: Tensor, expected: Tensor, allowed: Tensor, right: Tensor | None = None
-) -> Iterator[_Chunk]:
-    """Stretches of at most :data:`CHUNK` elements; copies ``got`` first if it has gaps."""
-    given = (got, expected, allowed) if right is None else (got, expected, allowed, right)
-    flat = [tensor.reshape(-1) for tensor in given]
-    for start in range(0, got.numel(), CHUNK):
-        yield _Chunk(start, *(tensor[start : start + CHUNK] for tensor in flat))
+def _chunks(got: Tensor, want: Expectation, right: Tensor | None = None) -> Iterator[_Chunk]:
+    """Stretches of at most :data:`CHUNK` elements; copies ``got`` first if it has gaps.
+
+    Raises:
+        ValueError: what is wanted is not one stretch after the other, up to the last element.
+    """
+    flat = got.reshape(-1)
+    known = None if right is None else right.reshape(-1)
+    end = 0
+    for stretch in want.stretches():
+        count = len(stretch.expected)
+        if stretch.start != end or len(stretch.allowed) != count or end + count > len(flat):
+            raise ValueError(f"what is expected from {stretch.start} on cannot be compared")
+        for start in range(0, count, CHUNK):
+            part = slice(start, min(start + CHUNK, count))
+            here = slice(end + part.start, end + part.stop)
+            yield _Chunk(
+                here.start,
+                flat[here],
+                stretch.expected[part],
+                stretch.allowed[part],
+                None if known is None else known[here],
+            )
+        end += count
+    if end != len(flat):
+        raise ValueError(f"what is expected ends after {end} of {len(flat)} elements")
 
 
-def _extremes(chunks: list[_Chunk], shape: torch.Size) -> tuple[Element, Element]:
-    """The first wrong element and the worst; at least one is wrong."""
-    firsts: list[tuple[_Chunk, int]] = []
-    worst: list[tuple[float, _Chunk, int]] = []  # of each chunk
+def _mismatch(parameter_name: str, chunks: Iterable[_Chunk], shape: torch.Size) -> Mismatch | None:
+    """What is wrong by all rules; None if nothing is: infinities, NaN and overflows may be right.
+
+    Each chunk is looked at once and let go: others may take a reference to have them again.
+    """
+    differing, most = 0, -math.inf
+    first: Element | None = None
+    worst: Element | None = None
     for each in chunks:
         chunk = each.here()
         wrong = chunk.wrong()
-        if bool(wrong.any()):  # argmax of bytes gives the first of the largest
-            firsts.append((each, int(wrong.to(torch.uint8).argmax())))
-            badness = chunk.badness(wrong)
-            here = int(badness.argmax())
-            worst.append((float(badness[here]), each, here))
-    _, chunk, here = max(worst, key=lambda candidate: candidate[0])
-    return _element(*firsts[0], shape), _element(chunk, here, shape)
+        count = int(wrong.count_nonzero())
+        if not count:
+            continue
+        differing += count
+        if first is None:  # argmax of bytes gives the first of the largest
+            first = _element(chunk, int(wrong.to(torch.uint8).argmax()), shape)
+        badness = chunk.badness(wrong)
+        here = int(badness.argmax())
+        if worst is None or float(badness[here]) > most:
+            worst, most = _element(chunk, here, shape), float(badness[here])
+    if first is None or worst is None:
+        return None
+    return Mismatch(
+        parameter=parameter_name,
+        differing=differing,
+        total=math.prod(shape),
+        first=first,
+        worst=worst,
+    )
 
 
 def _element(chunk: _Chunk, flat: int, shape: torch.Size) -> Element:
-    """Element number ``flat`` of a chunk, for the record; ``shape`` is the whole output's."""
+    """Element number ``flat`` of a chunk that is all on one device, for the record.
+
+    ``shape`` is the whole output's.
+    """
     index: list[int] = []
     rest = chunk.start + flat
     for length in reversed(shape):  # torch.unravel_index would import for a second
         rest, here = divmod(rest, length)
         index.insert(0, here)
     at = tuple(index)
-    chunk = chunk.here()
     allowed = float(chunk.allowance()[flat])
     expected, got = chunk.expected[flat].item(), chunk.got[flat].item()
     if chunk.got.is_complex():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -141,6 +141,80 @@ class Expectation:
     otherwise: Otherwise | None = None
     """Asked where an output is wrong by this: a call is right, too, that is right by what it says.
     The same for all outputs of a call."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The output's."""
+        return tuple(self.expected.shape)
+
+    def stretches(self) -> Iterator[Stretch]:
+        """All of it, in row-major order."""
+        yield Stretch(0, self.expected.reshape(-1), self.allowed.reshape(-1))
+
+
+class Stretch(NamedTuple):
+    """What is right of some elements of an output that follow each other in row-major order."""
+
+    start: int
+    """How many elements come before them."""
+    expected: Tensor
+    """As :attr:`Expectation.expected`, flat."""
+    allowed: Tensor
+    """As :attr:`Expectation.allowed`, flat, on the same device."""
+
+
+class Pieces(Protocol):
+    """The right values of one output, which are had piece by piece, anew in each pass."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The output's."""
+
+    def __iter__(self) -> Iterator[Stretch]:
+        """All of it, in row-major order, without gaps.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+
+
+class Streamed(Expectation):
+    """The right values of an output that is too large to have them whole.
+
+    What they follow from, a call's inputs above all, must stay as it is while this is in use. Who
+    asks for :attr:`expected` or :attr:`allowed` all the same gets them, whole and anew each time.
+    """
+
+    __slots__ = ("pieces",)
+    pieces: Pieces
+
+    def __init__(self, pieces: Pieces, otherwise: Otherwise | None = None) -> None:
+        for name, value in (("pieces", pieces), ("check", None), ("otherwise", otherwise)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The output's."""
+        return self.pieces.shape
+
+    def stretches(self) -> Iterator[Stretch]:
+        """All of it, in row-major order."""
+        return iter(self.pieces)
+
+    @property
+    def expected(self) -> Tensor:
+        """All right values."""
+        return self._whole([each.expected for each in self.pieces])
+
+    @property
+    def allowed(self) -> Tensor:
+        """All allowances."""
+        return self._whole([each.allowed for each in self.pieces])
+
+    def _whole(self, parts: list[Tensor]) -> Tensor:
+        import torch
+
+        return torch.cat(parts).reshape(self.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,7 @@ class Runner:
         self._arena: ImportedArena | None = None
         self._mailbox: Mailbox | None = None
         self._calls = 0
-        self._captured = False
+        self._captured = self._tidy = False
         self._offers: list[tuple[messages.Offer, int | None]] = []
         self._affinity = ThreadAffinity()
 
@@ -206,12 +206,14 @@ class Runner:
         """Bind the calls, warm up, capture: all before the inputs that count exist."""
         assert self._program is not None
         assert self._arena is not None
-        self._calls = batch.calls
+        self._calls, self._tidy = batch.calls, batch.tidy
         self._program.bind(batch, self._arena)
         for number in range(batch.warmups):
             index = number % batch.calls
             self._program.warm_up(index, partial(_clear, batch, self._arena, [index]))
         self._program.synchronize()
+        if batch.tidy:
+            self._program.tidy()
         self._captured = batch.capture and self._program.capture()
         if self._captured:  # its first run also sends the graph to the device
             _clear(batch, self._arena, range(batch.calls))
@@ -249,6 +251,8 @@ class Runner:
             for index in range(self._calls):
                 program.call(index)
         program.synchronize()
+        if self._tidy:
+            program.tidy()
         if profiler is not None:
             profiler.stop_profiler()
         after = program.launched()

@@ -56,6 +56,10 @@ class LoadedProgram(Protocol):
         """What a call returned in vain: its entry point fills its outputs; None for nothing."""
         return None
 
+    def tidy(self) -> None:
+        """Give memory back that is kept for later calls; all work is done."""
+        return
+
     def synchronize(self) -> None:
         """Wait for all work, on all streams; whatever failed in it is raised here."""
 

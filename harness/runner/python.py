@@ -206,6 +206,11 @@ class TorchProgram(GraphProgram):
             self._graph, self._kernels = captured
         return captured is not None
 
+    def tidy(self) -> None:
+        """Give back what torch keeps of the card's memory."""
+        if self._driver is not None:
+            self._torch.cuda.memory.empty_cache()
+
     def copied(self) -> int | None:
         """Count the outputs that the last call copied; the calls of a batch are alike."""
         return self._caller.copied

@@ -20,6 +20,8 @@ class RunOptions:
     """The order in which the CPU executor runs threads."""
     order_seed: int = 0
     """Seed of that order."""
+    tidy: bool = False
+    """Whether memory that is kept for later calls is given back after each."""
 
 
 class _Layout(Protocol):

@@ -316,6 +316,7 @@ class Session:
             order=options.order,
             seed=options.order_seed,
             launches=launches,
+            tidy=options.tidy,
             construct=None if made is None else construct(made),
         )
         compiles = self._program.kind == "python"  # at its first call, and may tune itself

@@ -18,7 +18,7 @@ from harness.wire.arguments import (
 )
 from harness.wire.validation import WireError, WireRecord
 
-VERSION = 10
+VERSION = 11
 """Of the protocol, raised with every change to it; the judge refuses runners of another one."""
 
 MAX_TEXT = 4 * 1024
@@ -293,6 +293,8 @@ class Prepare(Message):
     """The launches of each call of a PTX submission."""
     construct: Construct | None = None
     """What a class is made with; null where its constructor asks for sizes and scalars."""
+    tidy: bool = False
+    """Whether memory that is kept for later calls is given back after each: others need it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

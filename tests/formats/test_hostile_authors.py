@@ -177,6 +177,9 @@ def test_what_is_told_becomes_a_record() -> None:
     assert (case.sizes, case.scalars) == ({"n": 3}, {})
     assert not found.on_card
     assert description(told(on_card=True), card=True).on_card
+    assert not case.by_rows
+    (case,) = description(told(by_rows=True)).cases.values()
+    assert case.by_rows
 
 
 def told_bytes(strides: tuple[int, ...] = (), **changes: object) -> CasesDescribed:
@@ -270,6 +273,13 @@ def weight(name: str, dtype: str = "float32", shape: tuple[int, ...] = (2,)) -> 
         {"parameters": (OUT, OUT)},
         {"parameters": (ToldParameter(name="a b", ctype="float", kind="in"),)},
         {"parameters": (ToldParameter(name="y", ctype="void", kind="out"),)},
+        {"by_rows": True, "own": True},
+        {"by_rows": True, "tensors": (X, replace(Y, shape=(3,)))},
+        {"by_rows": True, "tensors": (replace(X, shape=()), replace(Y, shape=()))},
+        {
+            "by_rows": True,
+            "tensors": (replace(X, shape=(2, 3), strides=(1, 2)), replace(Y, shape=(2, 3))),
+        },
         {"key": "../x"},
         {"key": "inputs=1,weights=3"},
         {"numbers": {}},

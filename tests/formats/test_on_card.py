@@ -20,9 +20,15 @@ from harness.formats.client import ForeignProcess
 from harness.formats.known import read_problem
 from harness.formats.processes import PROBLEMS, Problems
 from harness.judge.batch import Batch
+from harness.judge.cases import CaseOutcome
 from harness.judge.layout import lay_out
+from harness.judge.replay import _small_tensors
 from harness.judge.task import Task
 from harness.problem.case import Case, CaseLimits
+from harness.problem.terms import Streamed
+from harness.records.cases import CaseResult
+from harness.records.result import Verdict
+from harness.session.fault import Fault
 
 PLACES = """
 class Model(nn.Module):
@@ -88,7 +94,8 @@ def test_another_process_draws_the_same_before_it_has_described(tmp_path: Path) 
         for _ in range(2):
             drawn.append(near.draw(case, small=False, seed=3, on_card=True)["x"])
             near.close()
-    assert torch.equal(*drawn)
+        through = near.draw(case, small=False, seed=3, on_card=True, through_host=True)["x"]
+    assert torch.equal(*drawn) and torch.equal(drawn[0], through)
 
 
 WITH_TESTS = {
@@ -224,43 +231,61 @@ def test_grades_with_all_tensors_on_the_card(
     assert wrong.verdict == "WRONG_ANSWER"
 
 
+BY_ROWS = (
+    HEAD
+    + "from harness.formats.process import kernelbench\nkernelbench.LARGE = 0\n"
+    + SCALED.replace("batch_size = 512", "batch_size = 12")
+)
+"""Whether its rows depend on each other is looked at though they are few."""
+
+
 @pytest.mark.corpus
 def test_a_small_cards_memory_is_for_the_calls_alone(
     near: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     PROBLEMS.compute_on(WithCard())
-    asked = []
+    asked: list[tuple[str, bool]] = []
     for name in ("draw", "right"):
         ask = getattr(ForeignProcess, name)
 
         def noted(
             self: ForeignProcess, *given: Any, name: str = name, ask: Any = ask, **named: Any
         ) -> Any:
-            asked.append((name, named.get("on_card", False)))
+            assert named["on_card"] or name == "right"  # all is drawn there
+            lies_there = named["on_card"] and not named.get("through_host", False)
+            asked.append((name, lies_there))
             return ask(self, *given, **named)
 
         monkeypatch.setattr(ForeignProcess, name, noted)
-    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
+    monkeypatch.setattr("harness.formats.plans._PIECE_BYTES", 200_000)
+    monkeypatch.setattr("harness.formats.client._LARGE", 1)  # as what takes gigabytes is
+    problem = foreign(written(tmp_path, "set/1_a.py", BY_ROWS))
 
     def cases(room: int | None) -> list[Case]:
         return problem.draw_cases("s", dtype="float32", room=CaseLimits(bytes=room))
 
     there, *_ = cases(None)
     alone, *_ = cases(problem.footprint(there) - 1)
-    here, *_ = cases(problem.footprint(alone) - 1)
+    rows = problem.parse_case(there.spec + ",answers=rows")
+    here, *_ = cases(min(problem.footprint(each) for each in (alone, rows)) - 1)
     assert alone.spec == there.spec + ",calls=1"
     assert here.spec == there.spec + ",answers=host"
-    assert (there.singly, alone.singly, here.singly) == (False, True, True)
-    assert all(problem.parse_case(each.spec) == each for each in (alone, here))
+    assert 1 <= problem.concrete(rows)[0].rows < 12
+    assert (there.singly, alone.singly, rows.singly, here.singly) == (False, True, True, True)
+    assert [problem.is_streamed(each) for each in (alone, rows, here)] == [False, True, True]
+    assert all(problem.parse_case(each.spec) == each for each in (alone, rows, here))
     assert problem.footprints(emulated=False) == [problem.footprint(here)] * 2
     with pytest.raises(UsageError, match="checking its smallest case takes"):
         cases(problem.footprint(here) - 1)
     assert problem.within(there, problem.footprint(there)) == there
-    assert problem.within(there, problem.footprint(there) - 1) == here
+    assert problem.within(there, problem.footprint(rows)) == rows
+    assert problem.within(there, problem.footprint(rows) - 1) == here
     assert problem.within(there, problem.footprint(here) - 1) is None
+    assert problem.within(rows, problem.footprint(rows) - 1) is None
 
     task = Task(problem, problem.reference(), "float32", WithCard(), "s")
-    for case, on_card in ((there, True), (alone, True), (here, False)):
+    ways = ((there, True, True), (alone, True, True), (rows, False, True), (here, False, False))
+    for case, drawn_there, right_there in ways:
         asked.clear()
         with closing(HostArena(lay_out(task, case, 2).size)) as arena:
             batch = Batch(task, case, arena, 2, portable=True)
@@ -268,20 +293,33 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
             for call in range(2):
                 for name, want in batch.expectations(call).items():
                     batch.outputs(call)[name].copy_(want.expected)
-            assert batch.check() is None
-            batch.outputs(1)["output"][3, 5] += 1
-            wrong = batch.check()
+            with monkeypatch.context() as patch:
+                patch.setattr(Streamed, "_whole", None)  # there may be no room for it
+                assert batch.check() is None
+                batch.outputs(1)["output"][3, 5] += 1
+                wrong = batch.check()
+                fault = Fault(Verdict.WRONG_ANSWER, "")
+                outcome = CaseOutcome(CaseResult(spec=case.spec, passed=False), fault, 1)
+                assert _small_tensors(task, batch, outcome, fault) == ()
         assert wrong is not None
         assert (wrong.call, wrong.mismatch and wrong.mismatch.first.index) == (1, (3, 5))
-        assert {*asked} == {("draw", on_card), ("right", on_card)}
+        assert {*asked} == {("draw", drawn_there), ("right", right_there)}
+
+
+def test_rows_are_not_asked_for_where_they_depend_on_each_other(near: None, tmp_path: Path) -> None:
+    PROBLEMS.compute_on(WithCard())
+    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + PLACES))
+    with pytest.raises(UsageError, match="not had by rows here"):
+        problem.parse_case("inputs=1,weights=7,answers=rows")
+    assert problem.parse_case("inputs=1,weights=7,answers=host").singly
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize("plan", [",calls=1", ",answers=host"])
+@pytest.mark.parametrize("plan", [",calls=1", ",answers=rows", ",answers=host"])
 def test_calls_one_at_a_time_have_inputs_of_their_own(
     near: None, tmp_path: Path, plan: str
 ) -> None:
-    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
+    problem = foreign(written(tmp_path, "set/1_a.py", BY_ROWS))
     right, stale = right_and_stale(tmp_path)
     with grading() as grader:
         PROBLEMS.compute_on(WithCard())
@@ -419,7 +457,7 @@ def test_other_formats_are_graded_with_all_tensors_on_the_card(tmp_path: Path, n
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("plan", ["", ",calls=1", ",answers=host"])
+@pytest.mark.parametrize("plan", ["", ",calls=1", ",answers=rows", ",answers=host"])
 def test_whatever_lies_on_the_card_right_is_right_and_what_is_remembered_wrong(
     tmp_path: Path, plan: str
 ) -> None:
@@ -427,7 +465,7 @@ def test_whatever_lies_on_the_card_right_is_right_and_what_is_remembered_wrong(
     from harness.grading.grader import Grader
     from harness.progress.progress import NoProgress
 
-    problem = foreign(written(tmp_path, "set/1_a.py", HEAD + SCALED))
+    problem = foreign(written(tmp_path, "set/1_a.py", BY_ROWS))
     right, stale = right_and_stale(tmp_path)
     with Grader(CudaDevice(), NoProgress()) as grader:
         (first, *_) = problem.draw_cases("s", dtype="float32", room=CaseLimits())
@@ -438,6 +476,8 @@ def test_whatever_lies_on_the_card_right_is_right_and_what_is_remembered_wrong(
 
 
 CROWDED = """
+from harness.formats.process.place import PLACE
+
 class Model(nn.Module):
     def forward(self, x):
         on_card = torch.are_deterministic_algorithms_enabled()
@@ -462,8 +502,9 @@ def get_init_inputs():
         ("x.dtype == torch.float64 and len(x) > 20", 1, True),
         ("x.dtype == torch.float64 and len(x) > 20", 0, False),
         ("True", 1, False),
+        ("PLACE._describing and PLACE.draws and not PLACE.keeps_apart", 0, True),
     ],
-    ids=["in parts", "float64 on the processor", "all on the processor"],
+    ids=["in parts", "float64 on the processor", "all on the processor", "answers apart"],
 )
 def test_a_card_without_room_has_all_its_memory_back(
     tmp_path: Path, where: str, dim: int, on_card: bool

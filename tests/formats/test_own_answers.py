@@ -13,6 +13,7 @@ from harness.formats.description import FormatCase
 from harness.formats.expected import expectation
 from harness.formats.own_answers import OTHER, otherwise, to_neighbours
 from harness.formats.rounding import ROUGHER
+from harness.formats.streamed import Held
 from harness.grading.grader import Grader
 from harness.problem.terms import Direction, Expectation, TensorSpec
 from harness.records.result import Verdict
@@ -136,16 +137,20 @@ def known(exact: torch.Tensor, one: FormatCase) -> dict[str, Expectation]:
     return {"y": expectation(exact, off, one.tensors[0], rounded=False)}
 
 
+def held(own: torch.Tensor) -> Held:
+    return Held(own, own.device)
+
+
 def test_nothing_else_is_right_where_the_reference_agrees() -> None:
     exact = torch.randn(1000, dtype=torch.float64)
-    assert otherwise(case(), known(exact, case()), {"y": exact * 1.0009}) is None
+    assert otherwise(case(), known(exact, case()), {"y": held(exact * 1.0009)}) is None
 
 
 def test_one_element_that_is_far_off_makes_no_others_right() -> None:
     exact = torch.randn(1000, dtype=torch.float64)
     own = exact.clone()
     own[7] += 0.3
-    found = otherwise(case(), known(exact, case()), {"y": own})
+    found = otherwise(case(), known(exact, case()), {"y": held(own)})
     assert found is not None and found[0] == ROUGHER
     allowed = found[1]["y"].allowed
     assert 0.3 <= float(allowed[7]) < 0.31
@@ -156,7 +161,7 @@ def test_one_element_that_is_far_off_makes_no_others_right() -> None:
 def test_what_no_rounding_brings_is_another_answer(own: float) -> None:
     exact = torch.randn(1000, dtype=torch.float64)
     answers = torch.full((1000,), own, dtype=torch.float64)
-    found = otherwise(case(), known(exact, case()), {"y": answers})
+    found = otherwise(case(), known(exact, case()), {"y": held(answers)})
     assert found is not None and found[0] == OTHER
     assert torch.equal(found[1]["y"].expected, answers) or own != own
 
@@ -165,7 +170,7 @@ def test_what_is_all_but_constant_is_not_made_so() -> None:
     exact = 1 + 1e-3 * torch.randn(1000, dtype=torch.float64)
     own = exact + 1e-3 * torch.randn(1000, dtype=torch.float64)
     one = case(rtol=1e-6)
-    found = otherwise(one, known(exact, one), {"y": own})
+    found = otherwise(one, known(exact, one), {"y": held(own)})
     assert found is not None and found[0] == OTHER
     assert float(found[1]["y"].allowed.max()) < 1e-5
 
@@ -173,15 +178,15 @@ def test_what_is_all_but_constant_is_not_made_so() -> None:
 def test_whole_numbers_are_others() -> None:
     one = case(dtype="int64", shape=(3,))
     exact = torch.arange(3)
-    assert otherwise(one, known(exact, one), {"y": exact}) is None
-    found = otherwise(one, known(exact, one), {"y": exact + 1})
+    assert otherwise(one, known(exact, one), {"y": held(exact)}) is None
+    found = otherwise(one, known(exact, one), {"y": held(exact + 1)})
     assert found is not None and torch.equal(found[1]["y"].expected, exact + 1)
 
 
 def test_an_output_without_elements_agrees() -> None:
     one = case(shape=(0,))
     empty = torch.zeros(0, dtype=torch.float64)
-    assert otherwise(one, known(empty, one), {"y": empty}) is None
+    assert otherwise(one, known(empty, one), {"y": held(empty)}) is None
 
 
 @pytest.mark.parametrize(

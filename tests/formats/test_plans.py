@@ -1,10 +1,12 @@
 """How a case of a foreign problem goes into the memory of a card."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.formats.description import FormatCase
-from harness.formats.plans import STREAMED, chosen, plans
-from harness.problem.sampling.footprint import Answers
+from harness.formats.plans import ROWS, STREAMED, chosen, planned, plans, rows_at_once
+from harness.problem.sampling.footprint import Answers, some_rows
 from harness.problem.terms import Direction, TensorSpec
 
 GIB = 1 << 30
@@ -12,7 +14,7 @@ ELEMENTS = 1 << 18
 """Of a row."""
 
 
-def case(*, read: int, written: int, own: bool = False) -> FormatCase:
+def case(*, read: int, written: int, own: bool = False, by_rows: bool = False) -> FormatCase:
     """A case with so many rows of float32, a MiB each, read and written."""
     tensors = tuple(
         TensorSpec(
@@ -22,7 +24,7 @@ def case(*, read: int, written: int, own: bool = False) -> FormatCase:
     )
     return FormatCase(
         key="a", tensors=tensors, sizes={}, scalars={}, timed=True, construct="",
-        rtol=1e-4, atol=1e-4, own=own,
+        rtol=1e-4, atol=1e-4, own=own, by_rows=by_rows,
     )  # fmt: skip
 
 
@@ -56,6 +58,48 @@ def test_answers_stay_on_the_host_rather_than_that_a_reference_has_no_room(
     read: int, written: int, room: float, wanted: str | None
 ) -> None:
     assert label(case(read=read, written=written), room) == wanted
+
+
+@pytest.mark.parametrize(
+    ("rows", "room", "wanted"),
+    [
+        (6144, 67, ",calls=1"),
+        (6144, 65, ",answers=rows"),  # rather than that a reference has no room
+        (6144, 22.5, ",answers=rows"),
+        (6144, 18.9, ",answers=host"),  # a piece takes a GiB
+        (6144, 18, None),
+    ],
+)
+def test_rows_that_do_not_depend_on_each_other_are_asked_for_on_the_card(
+    rows: int, room: float, wanted: str | None
+) -> None:
+    assert label(case(read=rows, written=rows, by_rows=True), room) == wanted
+
+
+def test_a_piece_is_bounded_but_has_one_row() -> None:
+    each = case(read=6144, written=6144, by_rows=True)
+    rows = rows_at_once(each.tensors)
+    assert rows == 1024 // (1 + 2 + 4 * 2)  # MiB: the input as it is and wide, four wide outputs
+    assert some_rows(each.tensors, rows) <= GIB < some_rows(each.tensors, rows + 1)
+    weight = TensorSpec(
+        name="self.w", dtype="float32", shape=(3,), strides=(1,), direction=Direction.IN
+    )
+    assert rows_at_once((*each.tensors, weight)) == rows
+    assert ROWS.bytes((*each.tensors, weight)) > ROWS.bytes(each.tensors)
+    (x, y) = (replace(spec, shape=(2, GIB), strides=(GIB, 1)) for spec in each.tensors)
+    assert rows_at_once((x, y)) == 1
+    assert ROWS.bytes((x, y)) - STREAMED.bytes((x, y)) >= (4 + 8 + 4 * 8) * GIB
+    assert rows_at_once(case(read=8, written=8).tensors) == 8
+
+
+def test_a_case_knows_how_its_answers_come() -> None:
+    each = case(read=6144, written=6144, by_rows=True)
+    there, rows, host = (planned(each, plan) for plan in (",calls=1", ROWS.label, STREAMED.label))
+    assert (there.streamed, rows.streamed, host.streamed) == (False, True, True)
+    assert (rows.rows, rows.answers_on_host) == (rows_at_once(each.tensors), False)
+    assert (host.rows, host.answers_on_host) == (0, True)
+    own = case(read=6144, written=6144, own=True, by_rows=True)
+    assert not planned(own, STREAMED.label).streamed and ROWS not in plans(own, small=False)
 
 
 def test_what_the_formats_own_check_decides_has_its_answers_on_the_card() -> None:

@@ -1,5 +1,7 @@
 """The order of things in a correctness check, with sessions that are made up."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -27,9 +29,11 @@ class Solver(FakeSession):
         return seconds
 
 
-def check(task: Task, session: FakeSession) -> tuple[CasesOutcome, int]:
+def check(
+    task: Task, session: FakeSession, cases: Sequence[Case] = CASES
+) -> tuple[CasesOutcome, int]:
     steps = []
-    outcome = run_cases(cast(Session, session), task, CASES, lambda: steps.append(1))
+    outcome = run_cases(cast(Session, session), task, cases, lambda: steps.append(1))
     return outcome, len(steps)
 
 
@@ -69,6 +73,13 @@ def test_each_case_is_called_more_than_once_with_other_inputs(shift_task: Task) 
     check(shift_task, session)
     assert all(calls > 1 for calls, _ in session.batches)
     assert session.plan.warmups == 0
+
+
+def test_memory_is_given_back_where_calls_are_made_one_at_a_time(shift_task: Task) -> None:
+    session = Solver()
+    for singly in (True, False):
+        check(shift_task, session, [replace(CASES[0], singly=singly)])
+        assert session.plan.tidy is singly
 
 
 def test_threads_run_in_another_order_from_case_to_case(shift_task: Task) -> None:

@@ -1,6 +1,8 @@
 """Every element is checked, and nothing that is not a right number passes for one."""
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 import torch
@@ -8,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.judge import compare as module
-from harness.judge.compare import compare, compare_all, surely_right
-from harness.problem.terms import Expectation
+from harness.judge.compare import all_surely_right, compare, compare_all, surely_right
+from harness.problem.terms import Expectation, Streamed, Stretch
 from harness.records.cases import Element
 
 NAN, INF = math.nan, math.inf
@@ -278,6 +280,95 @@ def test_answers_come_from_the_host_piece_by_piece(monkeypatch: pytest.MonkeyPat
     assert (found.differing, found.first.index, found.worst.index) == (2, (350,), (720,))
     assert (found.worst.expected, found.worst.got, found.worst.allowed) == (720, 722, 0.25)
     assert not bool(surely_right(got, expected, allowed))
+
+
+@dataclass
+class Cut:
+    """What is right, cut into pieces of these lengths, then into the rest."""
+
+    expected: torch.Tensor
+    allowed: torch.Tensor
+    lengths: list[int]
+    passes: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.expected.shape)
+
+    def __iter__(self) -> Iterator[Stretch]:
+        self.passes += 1
+        whole, off, start = self.expected.reshape(-1), self.allowed.reshape(-1), 0
+        for length in (*self.lengths, len(whole)):
+            if part := len(whole[start : start + length]):
+                yield Stretch(start, whole[start : start + part], off[start : start + part])
+            start += part
+
+
+@settings(deadline=None)
+@given(
+    st.data(), st.integers(0, 4), st.integers(1, 5), st.integers(1, 7),
+    st.lists(st.integers(1, 9), max_size=5), st.booleans(),
+)  # fmt: skip
+def test_what_comes_in_pieces_is_compared_as_if_it_were_whole(
+    data, rows: int, columns: int, chunk: int, lengths: list[int], whole_numbers: bool
+) -> None:
+    def draw(values, dtype):
+        flat = data.draw(st.lists(values, min_size=rows * columns, max_size=rows * columns))
+        return torch.tensor(flat, dtype=dtype).reshape(rows, columns)
+
+    if whole_numbers:
+        few = st.integers(-1, 1)
+        got, expected = draw(few, torch.int32), draw(few, torch.int64)
+        allowed = torch.zeros(rows, columns, dtype=torch.float64)
+    else:
+        got = draw(_values, torch.float32)
+        expected, allowed = draw(_values, torch.float64), draw(_allowances, torch.float64)
+    streamed = {"y": Streamed(Cut(expected, allowed, lengths))}
+    known = {"y": Expectation(expected=expected, allowed=allowed)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "CHUNK", chunk)
+        # As text, since NaN is not NaN.
+        assert repr(compare_all({"y": got}, streamed)) == repr(compare_all({"y": got}, known))
+        assert bool(all_surely_right({"y": got}, streamed)) == bool(
+            all_surely_right({"y": got}, known)
+        )
+    if rows:
+        assert torch.equal(streamed["y"].allowed.nan_to_num(2), allowed.nan_to_num(2))
+
+
+def test_right_answers_in_pieces_are_asked_for_once() -> None:
+    expected = torch.arange(12.0, dtype=torch.float64).reshape(4, 3)
+    pieces = Cut(expected, torch.zeros_like(expected), [3, 3, 3])
+    got = expected.float()
+    assert compare_all({"y": got}, {"y": Streamed(pieces)}) is None
+    assert pieces.passes == 1
+    got[[2, 3], [1, 2]] += torch.tensor([1.0, 2.0])
+    found = compare_all({"y": got}, {"y": Streamed(pieces)})
+    assert found is not None
+    assert (found.differing, found.total, found.first.index) == (2, 12, (2, 1))
+    assert (found.worst.index, found.worst.expected, found.worst.got) == ((3, 2), 11, 13)
+    assert pieces.passes == 3
+
+
+@pytest.mark.parametrize("change", ["short", "long", "gap", "allowed"])
+def test_pieces_that_are_not_all_of_an_output_are_no_verdict(change: str) -> None:
+    class Odd(Cut):
+        def __iter__(self) -> Iterator[Stretch]:
+            first, second = super().__iter__()
+            yield first
+            if change == "long":
+                yield second._replace(expected=torch.zeros(9).double(), allowed=torch.zeros(9))
+            elif change == "gap":
+                yield second._replace(start=4)
+            elif change == "allowed":
+                yield second._replace(allowed=second.allowed[:1])
+
+    zeros = torch.zeros(6, dtype=torch.float64)
+    streamed = {"y": Streamed(Odd(zeros, zeros, [3]))}
+    with pytest.raises(ValueError, match="expected"):
+        compare_all({"y": zeros.float()}, streamed)
+    with pytest.raises(ValueError, match="cannot be compared"):
+        compare_all({"y": zeros[:5].float()}, streamed)
 
 
 def around(center: float, otherwise: object = None) -> dict[str, Expectation]:

@@ -5,6 +5,8 @@ import socket
 from pathlib import Path
 from typing import cast
 
+import pytest
+
 from harness.runner.driver import Driver
 from harness.runner.main import Runner
 from harness.runner.memory import ImportedArena, ImportedHostArena
@@ -124,6 +126,34 @@ def test_a_profiler_is_told_of_the_calls_that_count_alone(tmp_path: Path) -> Non
         before = len(program.seen)
         runner.answer(Run(round=1, profiled=True), [])
         assert looks.calls == [before, before + 2]
+    mailbox.close()
+
+
+@pytest.mark.parametrize("tidy", [False, True])
+def test_memory_is_given_back_after_each_call_where_others_need_it(
+    tmp_path: Path, *, tidy: bool
+) -> None:
+    class Keeps(NotesAffinity):
+        tidied = 0
+
+        def tidy(self) -> None:
+            self.tidied += 1
+
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fd = os.memfd_create("mailbox")
+    os.ftruncate(fd, MAILBOX_BYTES)
+    mailbox = Mailbox(fd)
+    os.close(fd)
+    mailbox.go = 1
+    with ours, theirs:
+        program, runner = Keeps(), Runner(theirs, tmp_path)
+        runner._program, runner._arena = program, cast(ImportedArena, object())
+        runner._mailbox = mailbox
+        runner.answer(Prepare(calls=1, arguments=(), warmups=1, tidy=tidy), [])
+        assert program.tidied == tidy
+        for number in (1, 2):
+            runner.answer(Run(round=1), [])
+            assert program.tidied == tidy * (1 + number)
     mailbox.close()
 
 

@@ -32,10 +32,11 @@ from harness.formats.process.adaptor import (
     widened,
 )
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
-from harness.formats.process.nested import encoded, filled, flattened
-from harness.formats.process.place import PLACE, Moved, Rows, to_processor
+from harness.formats.process.nested import changed_constants, encoded, filled, flattened, listed
+from harness.formats.process.place import PLACE, Moved, Rows
+from harness.formats.process.rows import agrees_with_whole, is_by_rows, row_count
 from harness.formats.process.weights import held, hold, told_weights, without_weights
-from harness.formats.rounding import ROUGHER, root_mean_square
+from harness.formats.rounding import ROUGHER
 from harness.formats.versions import of_first
 from harness.runner.entry.construction import seed_all
 
@@ -47,11 +48,9 @@ FIRST_TOLERANCE = 1e-2
 CASES = ("inputs=1", "inputs=2")
 """They differ in their seeds."""
 
-_LONGEST = 4096
-"""JSON of constants; of a file with more a submission's stay as they are."""
-_FEW_ROWS = 3
-_SAME = 1e-9
-"""Relative: sums in float64 in another order differ by much less, other numbers by more."""
+LARGE = 1 << 30
+"""Bytes of inputs and outputs from which on it matters whether rows depend on each other: what is
+smaller goes into any card whole, and a look costs the calls of a few rows."""
 
 Arguments = Mapping[str, Tensor | int | float]
 
@@ -98,7 +97,7 @@ class KernelBench:
         if small not in self._files:
             file = self._small_file() if small else self._cut(0)
             if file.factor:
-                file.constants = _changed(self._cut(0).names, file.names)
+                file.constants = changed_constants(self._cut(0).names, file.names)
             self._files[small] = file
         return self._files[small]
 
@@ -228,36 +227,74 @@ class _File:
         self, module: torch.nn.Module, arguments: Arguments, seed: int, *, wide: bool = False
     ) -> dict[str, Tensor]:
         """What a module returns for copies of the arguments."""
-        name = "output" if "output" not in arguments else "output_of_forward"
-
-        def returned(moved: Moved, some: slice | None = None) -> Tensors:
-            given: dict[str, object] = {}
-            for key, value in arguments.items():
-                if isinstance(value, Tensor):
-                    value = value if some is None else value[some]
-                    value = widened(moved(value)) if wide else moved(value).clone()
-                given[key] = value
-            seed_all(seed)
-            there = moved(module)
-            with torch.no_grad():
-                found = (there.double() if wide else there)(*filled(self._structure, given))
-            return named(_tensors_of(found), name)
+        returned = partial(self._returned, module, arguments, seed, wide=wide)
 
         def rows() -> Rows | None:
-            counts = {len(x) if x.dim() else 0 for x in _tensors(arguments).values()}
-            count = counts.pop() if len(counts) == 1 else 0
-            if not (wide and count):
+            # In types of its own what is added up in another order comes to another number.
+            if not (wide or PLACE.keeps_apart) or not self._follows_rows(module, arguments):
                 return None
-            if self._by_rows is None:
-                self._by_rows = _is_by_rows(lambda some: returned(to_processor, some), count)
-            return Rows(count, lambda some: partial(returned, some=some)) if self._by_rows else None
+            return Rows(row_count(_tensors(arguments)), lambda some: partial(returned, some=some))
 
         outputs = PLACE.compute(returned, rows)
         module.to("cpu")
         return outputs
 
+    def _returned(
+        self,
+        module: torch.nn.Module,
+        arguments: Arguments,
+        seed: int,
+        moved: Moved,
+        some: slice | None = None,
+        *,
+        wide: bool,
+    ) -> Tensors:
+        """What a module that is moved returns for copies of the arguments, or of some rows."""
+        given: dict[str, object] = {}
+        for key, value in arguments.items():
+            if isinstance(value, Tensor):
+                value = value if some is None else value[some]
+                value = widened(moved(value)) if wide else moved(value).clone()
+            given[key] = value
+        seed_all(seed)
+        there = moved(module)
+        with torch.no_grad():
+            found = (there.double() if wide else there)(*filled(self._structure, given))
+        name = "output" if "output" not in arguments else "output_of_forward"
+        return named(listed(found), name)
+
+    def _follows_rows(self, module: torch.nn.Module, arguments: Arguments) -> bool:
+        """Whether each row of the outputs follows from one of the inputs, tried once."""
+        if self._by_rows is None:
+            count = row_count(_tensors(arguments))
+            self._by_rows = count > 0 and is_by_rows(self._of_rows(module, arguments), count)
+        return self._by_rows
+
+    def _of_rows(self, module: torch.nn.Module, arguments: Arguments) -> Callable[[slice], Tensors]:
+        """Computes a few rows in float64, by a copy of the module: it may count its calls."""
+        returned = partial(self._returned, copy.deepcopy(module), arguments, 1, wide=True)
+        return lambda some: PLACE.tried(partial(returned, some=some))
+
+    def _can_be_cut(
+        self, module: torch.nn.Module, arguments: Arguments, outputs: Tensors, exact: Exactness
+    ) -> bool:
+        """Whether the judge may ask for some rows of the outputs, which are large."""
+        tensors = _tensors(arguments)
+        if sum(x.nbytes for x in (*tensors.values(), *outputs.values())) < LARGE:
+            return False
+        count = row_count(tensors)
+        if not exact.wide or count < 2 or row_count(outputs) != count:
+            return False
+        rows, rough = self._of_rows(module, arguments), bool(exact.errors)
+        return self._follows_rows(module, arguments) and agrees_with_whole(
+            rows, outputs, count, self._tolerance, rough=rough
+        )
+
     def described(self) -> CasesDescribed:
         """See :meth:`KernelBench.describe`."""
+        return PLACE.fitted(self._told, apart=True)
+
+    def _told(self) -> CasesDescribed:
         PLACE.draw_there()
         arguments = self.inputs(1)
         self._numbers = {n: x for n, x in arguments.items() if not isinstance(x, Tensor)}
@@ -280,9 +317,11 @@ class _File:
             self._tolerance,
             self._tolerance,
         )
-        tensors = _tensors(arguments)
+        by_rows = self._can_be_cut(module, arguments, outputs, exactness)
+        tensors = _set_aside(_tensors(arguments))
+        arguments = {**arguments, **tensors}  # two sets of inputs need not fit on the card
         claims = ["shapes: fixed"]
-        if tensors and same(tensors, _tensors(self.inputs(2))):
+        if tensors and same(tensors, _set_aside(_tensors(self.inputs(2)))):
             claims.append("inputs: fixed")
         if as_made:
             claims.append("weights: fixed for a grade")
@@ -301,7 +340,9 @@ class _File:
                     for n, x in outputs.items()
                 ),
             ),
-            cases=tuple(self._case(key, arguments, outputs, exactness) for key in CASES),
+            cases=tuple(
+                self._case(key, arguments, outputs, exactness, by_rows=by_rows) for key in CASES
+            ),
             rtol=self._tolerance,
             atol=self._tolerance,
             claims=tuple(claims),
@@ -313,7 +354,13 @@ class _File:
         return any("argument" not in each for each in self._structure)
 
     def _case(
-        self, key: str, arguments: Arguments, outputs: Tensors, exactness: Exactness
+        self,
+        key: str,
+        arguments: Arguments,
+        outputs: Tensors,
+        exactness: Exactness,
+        *,
+        by_rows: bool,
     ) -> ToldCase:
         tensors = {**_tensors(arguments), **outputs}
         return ToldCase(
@@ -326,49 +373,8 @@ class _File:
             constants=json.dumps(self.constants) if self.constants else "",
             rounded=exactness.rounded,
             errors=dict(exactness.errors),
+            by_rows=by_rows,
         )
-
-
-def _is_by_rows(returned: Callable[[slice], Tensors], count: int) -> bool:
-    """Whether a few rows in float64 are the same together and one by one, but for rounding."""
-    few = min(count, _FEW_ROWS)
-    try:
-        together = returned(slice(few))
-        alone = [returned(slice(row, row + 1)) for row in range(few)]
-    except Exception:  # some need all rows that there are
-        return False
-    for name, x in together.items():
-        if {each[name].shape[:1] for each in alone} != {(1,)} or x.shape[:1] != (few,):
-            return False
-        joined = torch.cat([each[name] for each in alone])
-        if not (x.is_floating_point() or x.is_complex()):
-            if not same({name: joined}, {name: x}):
-                return False
-            continue
-        atol = _SAME * float(root_mean_square(x))
-        if not torch.allclose(joined, x, rtol=_SAME, atol=atol, equal_nan=True):
-            return False
-    return True
-
-
-def _tensors_of(returned: object) -> list[object]:
-    """What was returned, in lists or not, one after the other."""
-    if isinstance(returned, tuple | list):
-        return [inside for each in returned for inside in _tensors_of(each)]
-    return [returned]
-
-
-def _changed(own: Mapping[str, object], here: Mapping[str, object]) -> list[list[object]]:
-    """The constants that differ: name, value of the file's own and value here."""
-    found: list[list[object]] = []
-    for name, value in own.items():
-        try:
-            before, after = encoded(value), encoded(here.get(name))
-        except UngradableError:  # no number, nor any of them
-            continue
-        if before != after and not name.startswith("__"):
-            found.append([name, before, after])
-    return found if len(json.dumps(found)) <= _LONGEST else []
 
 
 def _needed(names: Mapping[str, object], name: str) -> object:
@@ -380,6 +386,10 @@ def _needed(names: Mapping[str, object], name: str) -> object:
 
 def _tensors(arguments: Arguments) -> dict[str, Tensor]:
     return {name: value for name, value in arguments.items() if isinstance(value, Tensor)}
+
+
+def _set_aside(tensors: Tensors) -> Tensors:
+    return {name: PLACE.set_aside(x) for name, x in tensors.items()}
 
 
 def _parameter(name: str, value: Tensor | int | float) -> ToldParameter:

@@ -19,6 +19,7 @@ from harness.author.source import line_of, no_memory
 from harness.formats.messages import (
     REQUESTS,
     CannotBeGraded,
+    CasesDescribed,
     CheckOutputs,
     DescribeCases,
     DrawInputs,
@@ -85,6 +86,8 @@ class ForeignAuthor:
         self._file = folder
         self._loaded: Adaptor | None = None
         self._threads = 1
+        self._drawn_there: dict[tuple[str, int, bool], bool] = {}
+        """Where inputs were drawn that could have been drawn in another place: on the card?"""
 
     def answer(self, message: Message, descriptors: list[int]) -> Answer:
         """Obey ``message``; whatever the author's code raises comes through."""
@@ -110,8 +113,7 @@ class ForeignAuthor:
             case DescribeCases():
                 return self._described(small=message.small)
             case DrawInputs():
-                _place().draw_there(message.on_card)
-                drawn = self._problem.draw(message.case, message.seed, small=message.small)
+                drawn = self._drawn(message)
                 with _room(descriptors[0], message.tensors, on_card=message.on_card) as room:
                     _write(room, message.tensors, drawn)
                 return InputsDrawn()
@@ -136,8 +138,10 @@ class ForeignAuthor:
                 from harness.formats.process.measure import relative_error
 
                 case, small = message.case, message.small
-                _place().draw_there(self._problem.describe(small=small).on_card)
-                return ErrorMeasured(relative=relative_error(self._problem, case, small=small))
+                _place().draw_there(_place().fitted(self._describing(small=small)).on_card)
+                with _place().keeping_answers():
+                    relative = relative_error(self._problem, case, small=small)
+                return ErrorMeasured(relative=relative)
             case CheckOutputs():
                 _place().draw_there(message.on_card)
                 placed = (*message.inputs, *message.outputs)
@@ -172,9 +176,37 @@ class ForeignAuthor:
         text = str(error) if isinstance(error, MistakeError) else f"{type(error).__name__}: {error}"
         return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
 
+    def _drawn(self, message: DrawInputs) -> Mapping[str, "Tensor"]:
+        """The tensors that a call reads.
+
+        Those that go to the host's memory need not be drawn on a card that is too full for it: the
+        processor draws them then, and again whenever they are asked for.
+        """
+        import torch
+
+        draw = partial(self._problem.draw, message.case, message.seed, small=message.small)
+        may_move = message.drawn_on_card and not message.on_card
+        key = message.case, message.seed, message.small
+        there = self._drawn_there.get(key, True) if may_move else message.drawn_on_card
+        _place().draw_there(there)
+        try:
+            found = draw()
+        except torch.OutOfMemoryError:
+            if not (may_move and there) or key in self._drawn_there:
+                raise
+            there = False
+        else:
+            if may_move:
+                self._drawn_there[key] = there
+            return found
+        _place().tidy()
+        _place().draw_there(there)
+        self._drawn_there[key] = there
+        return draw()
+
     def _weights(self, message: DrawWeights) -> Mapping[str, "Tensor"]:
         make = partial(self._problem.weights, message.seed, small=message.small)
-        if not message.on_card:
+        if not message.made_on_card:
             return make()
         _place().draw_there()
         return _place().drawn(make)
@@ -182,20 +214,23 @@ class ForeignAuthor:
     def _described(self, *, small: bool) -> Answer:
         """The cases; what fails on the card is tried without, and then with sums in one order.
 
-        What it has no room for is tried with inputs and answers in the host's memory before.
+        What it has no room for is tried with less there before.
         """
         from harness.formats.process.adaptor import UngradableError
 
         while True:
             try:
-                with _busy(self._threads), _place().describing():
-                    return self._problem.describe(small=small)
+                with _busy(self._threads):
+                    return _place().fitted(self._describing(small=small))
             except Exception as error:
-                if not (_place().draw_elsewhere(error) or _place().leave_card()):
+                if not _place().leave_card():
                     if self._threads == 1 or not isinstance(error, UngradableError):
                         raise
                     self._threads = 1
             _place().tidy()  # the error is gone, and the tensors of all that it came through
+
+    def _describing(self, *, small: bool) -> "Callable[[], CasesDescribed]":
+        return partial(self._problem.describe, small=small)
 
     @property
     def _problem(self) -> "Adaptor":
@@ -270,6 +305,8 @@ def _at(room: "Tensor", each: PlacedTensor) -> "Tensor":
 
 def _write(room: "Tensor", wanted: tuple[PlacedTensor, ...], found: Mapping[str, "Tensor"]) -> None:
     """Write what was found to the memory, once all of it is checked."""
+    import torch
+
     from harness.formats.process.adaptor import MistakeError
 
     for each in wanted:
@@ -277,5 +314,6 @@ def _write(room: "Tensor", wanted: tuple[PlacedTensor, ...], found: Mapping[str,
         if tensor is None or tuple(tensor.shape) != each.shape:
             shape = "nothing" if tensor is None else tuple(tensor.shape)
             raise MistakeError(f"{each.name} is {shape} now, and was {each.shape} before")
-    for each in wanted:
-        _at(room, each).copy_(found[each.name])
+    with torch._C.DisableTorchFunction():  # or the fake card would have a say in it
+        for each in wanted:
+            _at(room, each).copy_(found[each.name])

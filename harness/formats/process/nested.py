@@ -3,6 +3,7 @@
 The JSON is that of :class:`~harness.wire.arguments.Construct`.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +15,8 @@ from harness.formats.process.adaptor import UngradableError
 
 _DEEPEST = 8
 _MOST = 1024
+_LONGEST = 4096
+"""JSON of constants; of a file with more a submission's stay as they are."""
 
 
 def flattened(value: object, name: str) -> tuple[Any, dict[str, Tensor]]:
@@ -87,3 +90,23 @@ def encoded(value: object) -> object:
 
 def _all(values: Sequence[object]) -> list[object]:
     return [encoded(each) for each in values]
+
+
+def listed(returned: object) -> list[object]:
+    """What was returned, in lists or not, one after the other."""
+    if isinstance(returned, tuple | list):
+        return [inside for each in returned for inside in listed(each)]
+    return [returned]
+
+
+def changed_constants(own: Mapping[str, object], here: Mapping[str, object]) -> list[list[object]]:
+    """The constants of a file that differ: name, value of the file's own and value here."""
+    found: list[list[object]] = []
+    for name, value in own.items():
+        try:
+            before, after = encoded(value), encoded(here.get(name))
+        except UngradableError:  # no number, nor any of them
+            continue
+        if before != after and not name.startswith("__"):
+            found.append([name, before, after])
+    return found if len(json.dumps(found)) <= _LONGEST else []

@@ -33,6 +33,8 @@ MadeT = TypeVar("MadeT")
 _PROCESSOR = torch.device("cpu")
 _PARTS = (8, 64)
 """In how many parts rows are computed where a card has no room for all."""
+_SAME_PARTS = _PARTS[-1:]
+"""Likewise, where answers are compared with those of another call: sums are in the same order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,13 @@ class Place:
         """What a reference raised on the card, which was left for it."""
         self._stands_in = False
         """Whether the processor computes for a card that was left."""
+        self._apart = False
+        """Whether the card has no room for answers beside inputs and what is computed."""
         self._crowded = False
-        """Whether the card has no room for inputs and answers beside what is computed."""
+        """Whether it has none for inputs either."""
         self._describing = False
+        self._keeping = False
+        """Whether answers are kept, to be compared with those of another call."""
 
     def take_card(self, name: str) -> None:
         """Compute on the card from now on, with torch's settings but for what may vary."""
@@ -77,20 +83,58 @@ class Place:
         self._stands_in |= left is not None
         return left is not None
 
+    def fitted(self, describe: Callable[[], MadeT], *, apart: bool = False) -> MadeT:
+        """What ``describe`` returns, which draws inputs and compares answers of several calls.
+
+        What the card has no room for is tried with the inputs drawn elsewhere; before, if answers
+        may lie ``apart`` from inputs, with these in the host's memory. Else, whatever is raised
+        comes through.
+        """
+        while True:
+            try:
+                with self._described(), self.keeping_answers() if apart else nullcontext():
+                    return describe()
+            except torch.OutOfMemoryError:
+                if not self._keep_less(apart=apart):
+                    raise
+            self.tidy()  # the error is gone, and the tensors of all that it came through
+
+    def _keep_less(self, *, apart: bool) -> bool:
+        """Keep less on the card from now on, since it had no room; whether less can be kept."""
+        if not self.draws:
+            return False
+        self._apart, self._crowded = apart, self._apart or not apart
+        return True
+
     @contextmanager
-    def describing(self) -> Iterator[None]:
+    def _described(self) -> Iterator[None]:
         """Inside, what a card has no room for beside inputs that are drawn there is an error."""
-        self._describing = True
+        before, self._describing = self._describing, True
         try:
             yield
         finally:
-            self._describing = False
+            self._describing = before
 
-    def draw_elsewhere(self, error: Exception) -> bool:
-        """Draw on the processor from now on, since the card had no room; whether that is news."""
-        crowded = isinstance(error, torch.OutOfMemoryError) and self.draws
-        self._crowded |= crowded
-        return crowded
+    @contextmanager
+    def keeping_answers(self) -> Iterator[None]:
+        """Inside, answers are kept beside inputs: in the host's memory, if the card is too small.
+
+        Whoever enters it compares answers with each other alone.
+        """
+        before, self._keeping = self._keeping, True
+        try:
+            yield
+        finally:
+            self._keeping = before
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether answers go to the host's memory though inputs are drawn on the card."""
+        return self._apart and self._keeping and self.draws
+
+    def set_aside(self, tensor: Tensor) -> Tensor:
+        """A tensor that is kept to be compared with another: there where answers are kept."""
+        return _to(tensor, _PROCESSOR) if self.keeps_apart else tensor
 
     def draw_there(self, wanted: bool = True) -> None:
         """Draw inputs on the card from now on, if there is one; or on the processor."""
@@ -143,7 +187,7 @@ class Place:
     def compute(
         self, reference: Reference, rows: Callable[[], Rows | None] = lambda: None
     ) -> dict[str, Tensor]:
-        """What ``reference`` returns, there where inputs are drawn.
+        """What ``reference`` returns, there where inputs are drawn, or where answers are kept.
 
         What the card has no room for is computed there a part of the ``rows`` at a time, if it has
         such. What fails there is computed on the processor, with factors as coarse as on the card.
@@ -155,7 +199,10 @@ class Place:
             return dict(reference(to_processor))
         if card is None:
             return self._on_processor(reference, stands_in=self._stands_in)
-        back = card if self.draws else _PROCESSOR
+        apart = self.keeps_apart
+        back = card if self.draws and not apart else _PROCESSOR
+        if apart and (joined := self._by_rows(rows(), card, back, _SAME_PARTS)) is not None:
+            return joined
         try:
             with _on_card(card):
                 found = reference(lambda each: each.to(card))
@@ -166,7 +213,7 @@ class Place:
         finally:
             self.tidy()
         if not lasting:
-            if (joined := self._by_rows(rows(), card, back)) is not None:
+            if not apart and (joined := self._by_rows(rows(), card, back)) is not None:
                 return joined
             if self._describing and self.draws:
                 raise torch.OutOfMemoryError("the card has no room for inputs and answers")
@@ -181,13 +228,34 @@ class Place:
             self.why_left = f"{type(failed).__name__}: {failed}"
         return {name: _to(x.detach(), back) for name, x in right.items()}
 
+    def tried(self, reference: Reference) -> dict[str, Tensor]:
+        """What ``reference`` returns of a few rows, say, in the host's memory.
+
+        What fails on the card, or finds no room there, is computed on the processor, which changes
+        nothing of where is computed later.
+        """
+        if self._card is not None:
+            try:
+                with _on_card(self._card):
+                    found = reference(lambda each: each.to(self._card))
+                return {name: _to(x.detach(), _PROCESSOR) for name, x in found.items()}
+            except Exception as error:
+                clear_frames(error.__traceback__)  # they hold tensors
+            finally:
+                self.tidy()
+        return self._on_processor(reference, stands_in=False)
+
     def _by_rows(
-        self, rows: Rows | None, card: torch.device, back: torch.device
+        self,
+        rows: Rows | None,
+        card: torch.device,
+        back: torch.device,
+        in_parts: Sequence[int] = _PARTS,
     ) -> dict[str, Tensor] | None:
         """All rows, computed on the card part by part; None where there is no room for that."""
         if rows is None:
             return None
-        for parts in _PARTS:
+        for parts in in_parts:
             some = -(-rows.count // parts)
             joined: dict[str, Tensor] = {}
             try:
@@ -283,6 +351,11 @@ class _OnCard(TorchFunctionMode):
 def to_processor(each: Any) -> Any:
     """A tensor or module in the host's memory."""
     return each.to("cpu")
+
+
+def in_host_memory(tensor: Tensor) -> Tensor:
+    """A tensor in the host's memory, whatever the fake card would have that mean."""
+    return _to(tensor, _PROCESSOR)
 
 
 def _empty(shape: Sequence[int], dtype: torch.dtype, device: torch.device) -> Tensor:

@@ -37,7 +37,7 @@ class Answers(Enum):
     STREAMED = auto()
     """By another process; they stay on the host, and come to the device piece by piece."""
     ROWS = auto()
-    """By another process, for some rows at a time; nothing but those of a piece is there at once."""
+    """By another process, for some rows at a time: those of one piece are there."""
 
 
 def calls_at_once(case: Case) -> int:

@@ -1,6 +1,7 @@
 """The process of a problem, without a process."""
 
 import itertools
+import os
 import weakref
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,11 +12,13 @@ import torch
 from formats.kernelbench_problems import HEAD
 from support.foreign import written
 
-from harness.formats.messages import DescribeCases
+from harness.formats.messages import DescribeCases, DrawInputs, PlacedTensor
+from harness.formats.process import kernelbench
 from harness.formats.process.kernelbench import KernelBench
 from harness.formats.process.main import ForeignAuthor
 from harness.formats.process.place import Place
 from harness.formats.process.tested import Tested
+from harness.wire.memory import sealed_memory
 
 CROWDED = """
 from harness.formats.process import place
@@ -44,6 +47,100 @@ def test_a_card_without_room_for_inputs_and_answers_computes_all_the_same(
     inputs = one.draw("inputs=1", 3, small=False)
     (right,) = one.answers("inputs=1", inputs, 1, small=False).values()
     assert torch.equal(right, inputs["x"].double() + 1)  # on the card
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_a_card_without_room_for_answers_has_them_in_the_hosts_memory(
+    card: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dim: int
+) -> None:
+    """And the inputs all the same: answers are compared there, and computed on the card."""
+    monkeypatch.setattr(kernelbench, "LARGE", 0)
+    text = CROWDED.replace("place.PLACE.draws", "len(x) > 50 and place.PLACE.draws and FULL")
+    text = text.replace("FULL", "not place.PLACE.keeps_apart")
+    text = text.replace("return x +", f"return torch.softmax(x, {dim}) +")
+    author = ForeignAuthor(tmp_path)
+    author._loaded = one = KernelBench(written(tmp_path, "1_a.py", HEAD + text))
+    told: Any = author.answer(DescribeCases(small=False), [])
+    assert told.on_card and card.has_card and not card.keeps_apart
+    assert told.cases[0].by_rows == (dim == 1)
+    card.draw_there()
+    inputs = one.draw("inputs=1", 3, small=False)
+    with card.keeping_answers():
+        (right,) = one.answers("inputs=1", inputs, 1, small=False).values()
+    assert torch.equal(right, torch.softmax(inputs["x"].double(), dim) + 1)  # on the card
+
+
+def test_rows_are_computed_in_the_same_parts_for_each_answer_that_is_compared(
+    card: Place, tmp_path: Path
+) -> None:
+    text = CROWDED.replace("place.PLACE.draws:", "len(x) > 5 and place.PLACE.draws:")
+    text = text.replace("return x +", "SEEN.append((x.dtype, len(x)))\n        return x +")
+    author = ForeignAuthor(tmp_path)
+    author._loaded = one = KernelBench(written(tmp_path, "1_a.py", HEAD + "SEEN = []\n" + text))
+    told: Any = author.answer(DescribeCases(small=False), [])
+    assert told.on_card and card.has_card
+    seen = one._file(False)._model.forward.__globals__["SEEN"]
+    narrow = [count for dtype, count in seen if dtype is torch.float32]
+    assert narrow == [2] * 50 * 3
+
+
+FULL = """
+from harness.formats.process import place
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+def get_inputs():
+    if place.PLACE.draws and ROOM:
+        ROOM.pop()
+        raise torch.OutOfMemoryError
+    return [torch.rand(4) + 10 * place.PLACE.draws]
+
+def get_init_inputs():
+    return []
+
+ROOM = []
+"""
+
+
+def test_inputs_that_go_to_the_host_may_be_drawn_there_and_are_the_same_each_time(
+    card: Place, tmp_path: Path
+) -> None:
+    author = ForeignAuthor(tmp_path)
+    author._loaded = one = KernelBench(written(tmp_path, "1_a.py", HEAD + FULL))
+    full = one._file(False)._get_inputs.__globals__["ROOM"]
+
+    def drawn(seed: int, *, lies_there: bool = False) -> torch.Tensor:
+        size = 4 * 4
+        fd = sealed_memory("test", 64)
+        tensor = PlacedTensor(name="x", dtype="float32", shape=(4,), strides=(1,), offset=0)
+        message = DrawInputs(
+            case="inputs=1",
+            small=False,
+            seed=seed,
+            tensors=(tensor,),
+            on_card=lies_there,
+            drawn_on_card=True,
+        )
+        try:
+            author.answer(message, [fd])
+            return torch.frombuffer(bytearray(os.pread(fd, size, 0)), dtype=torch.float32)
+        finally:
+            os.close(fd)
+
+    first = drawn(1)
+    assert bool((first >= 10).all())
+    full.append(1)
+    second = drawn(2)
+    assert bool((second < 10).all()) and not full
+    assert torch.equal(drawn(2), second) and torch.equal(drawn(1), first)
+    full.append(1)
+    with pytest.raises(torch.OutOfMemoryError):
+        drawn(1)  # it would be another one
+    full.append(1)
+    with pytest.raises(torch.OutOfMemoryError):
+        drawn(3, lies_there=True)
 
 
 def test_a_card_that_is_left_has_all_its_memory_back(

@@ -73,4 +73,5 @@ def test_a_large_elementwise_problem_of_another_format_fits_a_card() -> None:
     assert wide - returned == 8 * 4096 * 393216
     assert footprint([x, y], Answers.HANDED, 1) + wide < 0.875 * 83e9
     assert footprint([x, y], Answers.STREAMED, 1) + returned < 0.875 * 25e9
+    assert footprint([x, y], Answers.ROWS, 1) == footprint([x, y], Answers.STREAMED, 1)
     assert computed([x, y]) == 8 * 4096 * 393216
