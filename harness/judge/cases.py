@@ -8,7 +8,7 @@ from hashlib import sha256
 from harness.device.base import Arena
 from harness.judge.batch import Batch
 from harness.judge.drawn_ahead import inputs_of
-from harness.judge.layout import lay_out
+from harness.judge.layout import Layout, lay_out
 from harness.judge.pace import Pace
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -113,6 +113,8 @@ class _Run:
         self._again = again
         self._tries = _MAX_TRIES
         self.session = session
+        self._left: Layout | None = None
+        """How inputs of an earlier case lie in the arena, of which drawing takes seconds."""
         self.done: list[CaseResult] = []
 
     def begin(self, session: Session, arena: Arena, allowance: Allowance) -> Fault | None:
@@ -140,7 +142,9 @@ class _Run:
             portable=True,
             inputs=self._inputs,
         )
-        outcome = run_case(self.session, self._task, batch, orders)
+        filled = case.singly and batch.layout == self._left
+        outcome = run_case(self.session, self._task, batch, orders, filled=filled)
+        self._left = batch.layout if case.singly else None
         if self._pace is not None and outcome.fault is None:
             self._pace.note(case, self.session.took_s)
         return outcome
@@ -167,8 +171,12 @@ class _Run:
         return less, None
 
 
-def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) -> CaseOutcome:
+def run_case(
+    session: Session, task: Task, batch: Batch, orders: Sequence[int], *, filled: bool = False
+) -> CaseOutcome:
     """Run one case, laid out in the arena that the session has mapped.
+
+    It is warmed up on throw-away inputs: if it is ``filled``, on those that lie there.
 
     Of a case whose calls are made one at a time, the batch is filled again for the second. On the
     CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
@@ -183,15 +191,17 @@ def run_case(session: Session, task: Task, batch: Batch, orders: Sequence[int]) 
         tidy=batch.case.singly,  # the card is full
     )
     for order in orders if emulated else orders[:1]:
-        outcome = _run_once(session, task, batch, replace(plan, order=order % ORDERS))
+        outcome = _run_once(session, task, batch, replace(plan, order=order % ORDERS), filled)
         if outcome.fault is not None:
             break
     return outcome
 
 
-def _run_once(session: Session, task: Task, batch: Batch, plan: RunOptions) -> CaseOutcome:
+def _run_once(
+    session: Session, task: Task, batch: Batch, plan: RunOptions, filled: bool
+) -> CaseOutcome:
     spec = batch.case.spec
-    if plan.warmups:
+    if plan.warmups and not filled:
         batch.fill_for_warm_up(f"{task.seed}/warm-up")
     prepared = session.prepare(batch, plan)
     if isinstance(prepared, Fault):

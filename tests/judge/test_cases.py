@@ -7,6 +7,8 @@ from typing import Any, cast
 import pytest
 from support.fake_sessions import FAULT, FakeSession
 
+from harness.device.cpu import CpuDevice
+from harness.judge.batch import Batch
 from harness.judge.cases import CasesOutcome, run_cases
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -111,3 +113,24 @@ def test_a_case_by_itself_is_run_in_every_order_until_it_fails(shift_task: Task)
     assert outcome.fault is not None
     assert orders == [0, 1]
     assert len(outcome.cases) == 1
+
+
+def test_what_an_earlier_case_left_in_a_full_card_is_good_enough_to_warm_up_with(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Card(CpuDevice):
+        emulated = False
+
+    warmed_up = []
+    fill = Batch.fill_for_warm_up
+
+    def noted(batch: Batch, seed: str) -> None:
+        warmed_up.append(batch.case)
+        fill(batch, seed)
+
+    monkeypatch.setattr(Batch, "fill_for_warm_up", noted)
+    alone = replace(CASES[1], singly=True)
+    task = replace(shift_task, device=Card())
+    outcome, _ = check(task, Solver(), [alone, alone, CASES[2], alone])
+    assert outcome.fault is None
+    assert warmed_up == [alone, CASES[2], alone]

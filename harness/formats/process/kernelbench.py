@@ -34,7 +34,13 @@ from harness.formats.process.adaptor import (
 from harness.formats.process.cutting import FACTORS, MOST_COST, cost, cut
 from harness.formats.process.nested import changed_constants, encoded, filled, flattened, listed
 from harness.formats.process.place import PLACE, Moved, Rows
-from harness.formats.process.rows import agrees_with_whole, is_by_rows, row_count
+from harness.formats.process.rows import (
+    agrees_with_whole,
+    first_rows,
+    is_by_rows,
+    row_count,
+    without_values,
+)
 from harness.formats.process.weights import held, hold, told_weights, without_weights
 from harness.formats.rounding import ROUGHER
 from harness.formats.versions import of_first
@@ -51,6 +57,10 @@ CASES = ("inputs=1", "inputs=2")
 LARGE = 1 << 30
 """Bytes of inputs and outputs from which on it matters whether rows depend on each other: what is
 smaller goes into any card whole, and a look costs the calls of a few rows."""
+
+_STAND_FOR, _FEWEST = 64, 2
+"""One row of so many is looked at where a card has no room for all, and each follows from the same
+row of the inputs; these at least."""
 
 Arguments = Mapping[str, Tensor | int | float]
 
@@ -275,6 +285,12 @@ class _File:
         returned = partial(self._returned, copy.deepcopy(module), arguments, 1, wide=True)
         return lambda some: PLACE.tried(partial(returned, some=some))
 
+    def _rows_for_all(self, module: torch.nn.Module, arguments: Arguments) -> int:
+        """How many rows are looked at, where the card has no room for all; 0 for all of them."""
+        if not (PLACE.keeps_apart and self._follows_rows(module, arguments)):
+            return 0
+        return max(_FEWEST, row_count(_tensors(arguments)) // _STAND_FOR)
+
     def _can_be_cut(
         self, module: torch.nn.Module, arguments: Arguments, outputs: Tensors, exact: Exactness
     ) -> bool:
@@ -300,6 +316,11 @@ class _File:
         self._numbers = {n: x for n, x in arguments.items() if not isinstance(x, Tensor)}
         module = self._module(1)
         as_made = held(self._module(1))
+        tensors = _tensors(arguments)
+        count = row_count(tensors)
+        if standing := self._rows_for_all(module, arguments):
+            arguments = {**arguments, **first_rows(tensors, standing)}
+            tensors = _tensors(arguments)
         outputs = self._called(module, arguments, 1)
         if not same(outputs, self._called(module, arguments, 1)):
             if same(outputs, self._called(self._module(1), arguments, 1)):
@@ -317,12 +338,21 @@ class _File:
             self._tolerance,
             self._tolerance,
         )
-        by_rows = self._can_be_cut(module, arguments, outputs, exactness)
-        tensors = _set_aside(_tensors(arguments))
-        arguments = {**arguments, **tensors}  # two sets of inputs need not fit on the card
+        if standing:
+            by_rows = exactness.wide
+        else:
+            by_rows = self._can_be_cut(module, arguments, outputs, exactness)
+            tensors = _set_aside(tensors)
+            arguments = {**arguments, **tensors}  # two sets of inputs need not fit on the card
+        others = _tensors(self.inputs(2))
         claims = ["shapes: fixed"]
-        if tensors and same(tensors, _set_aside(_tensors(self.inputs(2)))):
+        others = first_rows(others, standing) if standing else _set_aside(others)
+        if tensors and same(tensors, others):
             claims.append("inputs: fixed")
+        del others
+        if standing:  # the shapes of all that they stand for
+            outputs = without_values(outputs, count)
+            arguments = {**arguments, **without_values(tensors, count)}
         if as_made:
             claims.append("weights: fixed for a grade")
         if not exactness.wide:
@@ -388,7 +418,7 @@ def _tensors(arguments: Arguments) -> dict[str, Tensor]:
     return {name: value for name, value in arguments.items() if isinstance(value, Tensor)}
 
 
-def _set_aside(tensors: Tensors) -> Tensors:
+def _set_aside(tensors: Tensors) -> dict[str, Tensor]:
     return {name: PLACE.set_aside(x) for name, x in tensors.items()}
 
 

@@ -5,6 +5,7 @@ Inputs, and weights of a call's own, are made on the card where an adaptor asks 
 reference makes while it computes is made where it computes, whatever device it names.
 """
 
+import gc
 import mmap
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -97,6 +98,7 @@ class Place:
             except torch.OutOfMemoryError:
                 if not self._keep_less(apart=apart):
                     raise
+            gc.collect()  # what is in a circle may hold tensors
             self.tidy()  # the error is gone, and the tensors of all that it came through
 
     def _keep_less(self, *, apart: bool) -> bool:
@@ -209,7 +211,9 @@ class Place:
             return {name: _to(x.detach(), back) for name, x in found.items()}
         except Exception as error:
             clear_frames(error.__traceback__)  # they hold tensors
-            failed, lasting = error, not isinstance(error, torch.OutOfMemoryError)
+            # And this one would, in a circle with the error, and through it all of its callers'.
+            failed = error.with_traceback(None)
+            lasting = not isinstance(error, torch.OutOfMemoryError)
         finally:
             self.tidy()
         if not lasting:

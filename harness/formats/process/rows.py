@@ -20,6 +20,16 @@ def row_count(tensors: Tensors) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
+def first_rows(tensors: Tensors, count: int) -> dict[str, Tensor]:
+    """The first rows of each, in memory of their own."""
+    return {name: x[:count].clone() for name, x in tensors.items()}
+
+
+def without_values(tensors: Tensors, count: int) -> dict[str, Tensor]:
+    """Tensors of shapes alone, with so many rows."""
+    return {name: x[:1].to("meta").expand(count, *x.shape[1:]) for name, x in tensors.items()}
+
+
 def is_by_rows(returned: Callable[[slice], Tensors], count: int) -> bool:
     """Whether a few rows in float64 are the same together and one by one, but for rounding.
 

@@ -1,5 +1,7 @@
 """References compute on the card where they can: what they name, and what fails there."""
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -140,3 +142,27 @@ def test_products_are_cut_where_torch_is_told_to(
     found = nowhere.compute(lambda moved: {"y": torch.addmm(moved(x), moved(x), moved(x))})
     coarse = x.view(torch.int32).bitwise_and(-8192).view(torch.float32)
     assert torch.equal(found["y"], torch.addmm(x, coarse, coarse))
+
+
+def test_what_an_error_on_the_card_came_through_is_let_go(card: Place) -> None:
+    """A frame in a circle with its error would keep what its callers hold, too."""
+    held: list[weakref.ref[Tensor]] = []
+
+    def caller() -> None:
+        inputs = torch.ones(3)
+        held.append(weakref.ref(inputs))
+
+        def reference(moved: Moved) -> dict[str, Tensor]:
+            if len(held) == 1:
+                held.append(held[0])
+                raise torch.OutOfMemoryError
+            return {"y": moved(inputs) + 1}
+
+        card.compute(reference)
+
+    gc.disable()
+    try:
+        caller()
+        assert held[0]() is None
+    finally:
+        gc.enable()
