@@ -233,7 +233,7 @@ def test_grades_with_all_tensors_on_the_card(
 
 BY_ROWS = (
     HEAD
-    + "from harness.formats.process import kernelbench\nkernelbench.LARGE = 0\n"
+    + "from harness.formats.process import model_file\nmodel_file.LARGE = 0\n"
     + SCALED.replace("batch_size = 512", "batch_size = 12")
 )
 """Whether its rows depend on each other is looked at though they are few."""

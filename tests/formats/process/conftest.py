@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from harness.formats.process import kernelbench, place
+from harness.formats.process import model_file, place
 from harness.formats.process.place import Place
 
 
@@ -15,7 +15,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     before = torch.backends.cudnn.deterministic
     made = Place()
     made.take_card("cpu")
-    for module in (place, kernelbench):
+    for module in (place, model_file):
         monkeypatch.setattr(module, "PLACE", made)
     yield made
     torch.backends.cudnn.deterministic = before

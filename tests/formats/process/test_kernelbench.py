@@ -8,7 +8,7 @@ from formats.kernelbench_problems import HEAD, SCALED
 from support.foreign import written
 
 from harness.formats import versions
-from harness.formats.process import kernelbench
+from harness.formats.process import model_file
 from harness.formats.process.kernelbench import KernelBench
 from harness.formats.process.place import Place
 from harness.formats.versions import Version
@@ -100,7 +100,7 @@ def test_what_takes_all_rows_together_is_computed_on_the_processor(
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """All tensors are large ones."""
-    monkeypatch.setattr(kernelbench, "LARGE", 0)
+    monkeypatch.setattr(model_file, "LARGE", 0)
 
 
 def is_told_by_rows(path: Path, text: str) -> bool:
@@ -115,7 +115,7 @@ def test_rows_that_do_not_depend_on_each_other_are_told_of_where_tensors_are_lar
 ) -> None:
     text = SMALL_CARD.replace("FORMULA", formula).replace("ROOM", "100")
     assert not is_told_by_rows(tmp_path, text)
-    monkeypatch.setattr(kernelbench, "LARGE", 0)
+    monkeypatch.setattr(model_file, "LARGE", 0)
     assert is_told_by_rows(tmp_path, text)
     one = KernelBench(written(tmp_path, "1_a.py", HEAD + text))
     one.describe(small=False)

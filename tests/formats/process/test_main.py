@@ -13,7 +13,7 @@ from formats.kernelbench_problems import HEAD
 from support.foreign import written
 
 from harness.formats.messages import DescribeCases, DrawInputs, PlacedTensor
-from harness.formats.process import kernelbench
+from harness.formats.process import model_file
 from harness.formats.process.kernelbench import KernelBench
 from harness.formats.process.main import ForeignAuthor
 from harness.formats.process.place import Place
@@ -54,7 +54,7 @@ def test_a_card_without_room_for_answers_has_them_in_the_hosts_memory(
     card: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dim: int
 ) -> None:
     """And the inputs all the same: answers are compared there, and computed on the card."""
-    monkeypatch.setattr(kernelbench, "LARGE", 0)
+    monkeypatch.setattr(model_file, "LARGE", 0)
     text = CROWDED.replace("place.PLACE.draws", "len(x) > 50 and place.PLACE.draws and FULL")
     text = text.replace("FULL", "not place.PLACE.keeps_apart")
     text = text.replace("return x +", f"return torch.softmax(x, {dim}) +")
