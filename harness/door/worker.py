@@ -81,7 +81,7 @@ class _NobodyWaits(Exception):
 
 
 class _Worker:
-    """Grades the orders that come through ``channel``; a :class:`harness.grading.cards.Feed`."""
+    """Grades the orders that come through ``channel``; a :class:`harness.grading.feed.Feed`."""
 
     def __init__(self, channel: socket.socket, setup: Setup) -> None:
         self._channel = channel
@@ -160,17 +160,17 @@ class _Worker:
             yield from self._one.outcomes(work)
 
     def fileno(self) -> int:
-        """As of :class:`harness.grading.cards.Feed`."""
+        """As of :class:`harness.grading.feed.Feed`."""
         return self._inbox.fileno()
 
     def take(self) -> list[Work]:
-        """As of :class:`harness.grading.cards.Feed`."""
+        """As of :class:`harness.grading.feed.Feed`."""
         work = self._begin(self._inbox.take())
         self._require_wanted()
         return work
 
     def wants(self, work: Work) -> bool:
-        """As of :class:`harness.grading.cards.Feed`."""
+        """As of :class:`harness.grading.feed.Feed`."""
         return self._numbers[id(work)] not in self._inbox.dropped
 
     def _require_wanted(self) -> None:

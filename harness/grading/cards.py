@@ -9,10 +9,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from multiprocessing.connection import Connection, wait
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TypeVar
 
 from harness.device.cpu_plan import CpuPlan
-from harness.errors import JudgeError, MachineError, ProblemError
+from harness.errors import JudgeError, MachineError
 from harness.formats.processes import MOST_AHEAD
 from harness.grading.card_wire import (
     Broken,
@@ -26,13 +26,13 @@ from harness.grading.card_wire import (
     Unjudged,
 )
 from harness.grading.dispatch import Dispatch, Failure
-from harness.grading.duplicates import Alike, copy_for_duplicate
+from harness.grading.duplicates import Alike
+from harness.grading.feed import Answer, Feed, Unwanted, outcomes_of
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Completed, NotJudged, Work
 from harness.grading.places import Judge, Place
 from harness.progress.progress import Pace, Progress
 from harness.records.refs import DeviceRef
-from harness.records.result import Result
 
 _LOOK_S = 1.0
 _SILENT_S = 3600.0
@@ -46,35 +46,6 @@ _PLACE_S = 1800.0
 
 
 Task = TypeVar("Task", Work, Errand)
-
-
-class Answer(NamedTuple):
-    """What came of one task: its ``value``, or an error."""
-
-    number: int
-    value: object = None
-    error: JudgeError | None = None
-    of_problem: bool = False
-    """The error is its problem's, and not the machine's."""
-    failed: bool = False
-    """Its judge failed twice."""
-
-
-class Feed(Protocol):
-    """Work that comes while other work is done, and may be unwanted before its turn."""
-
-    def fileno(self) -> int:
-        """Can be read from when there is something new."""
-
-    def take(self) -> Sequence[Work]:
-        """What has come; returns at once."""
-
-    def wants(self, work: Work) -> bool:
-        """Whether anybody waits for it still."""
-
-
-class Unwanted(MachineError):
-    """Why a file is not graded: nobody waits for its result."""
 
 
 class Cards(AbstractContextManager["Cards"]):
@@ -200,7 +171,7 @@ class Cards(AbstractContextManager["Cards"]):
                 each = begun.pop(answer.number)
                 if answer.error is not None and answer.of_problem:
                     wrong[_problem(each)] = answer.error
-                outcomes = list(_outcomes(alike.take(each), answer))
+                outcomes = list(outcomes_of(alike.take(each), answer))
                 done += len(outcomes)
                 self._progress.finish()
                 yield from outcomes
@@ -407,13 +378,3 @@ class Cards(AbstractContextManager["Cards"]):
 
 def _problem(work: Work) -> Hashable:
     return work.job.problem.slug, work.job.problem.hash
-
-
-def _outcomes(alike: Sequence[Work], answer: Answer) -> Iterator[Completed | NotJudged]:
-    for each in alike:
-        if isinstance(answer.error, ProblemError | MachineError):
-            yield NotJudged(each, answer.error)
-        elif isinstance(answer.value, Result):
-            copied = each is not alike[0]
-            result = copy_for_duplicate(answer.value, each.job) if copied else answer.value
-            yield Completed(each, result)
