@@ -58,7 +58,8 @@ def main() -> None:
     beside = commands.add_parser("neighbours", help="one card's scores beside others; 2 GPUs")
     beside.add_argument("companies", metavar="COMPANY", nargs="*", help="all without")
     beside.add_argument("--cards", default="all", metavar="all|N,N")
-    beside.add_argument("--times", type=int, default=10)
+    beside.add_argument("--times", type=int, default=3, help="commands for each company")
+    beside.add_argument("--copies", type=int, default=3, help="of each file in a command")
     beside.add_argument("--seconds", type=float, default=600.0, help="of each company")
     beside.add_argument("--count", type=int, default=200, help="files for throughput; 0: none")
     others = commands.add_parser("field", help="references of other people's problems; a checkout")
@@ -139,7 +140,12 @@ def main() -> None:
 
             cards = [card.uuid for card in choose_cards(chosen.cards, visible_cards())]
             data = neighbours(
-                cards, chosen.times, chosen.seconds, chosen.count, companies=chosen.companies
+                cards,
+                chosen.times,
+                chosen.seconds,
+                chosen.count,
+                copies=chosen.copies,
+                companies=chosen.companies,
             )
         case "field":
             from benchmarks.field.collect import field

@@ -1,13 +1,12 @@
 """What the judges of a host do to each other: one card's scores, whatever its neighbours do.
 
-The first card grades six files again and again, alone, then in the company of the other cards and
-of the host's other processors; shift and scatter of the scores are held against bars. Then one
-command grades many files on one card, and on all.
+The first card grades six files and copies of them, again and again, alone, then in the company of
+the other cards and of the host's other processors; shift and scatter of the scores are held against
+bars. Then one command grades files on one card, another as many for each on all.
 """
 
 import math
 import re
-import shutil
 import statistics
 import sys
 import tempfile
@@ -188,12 +187,19 @@ class Scale:
 
 
 def neighbours(
-    cards: Sequence[str], times: int, seconds: float, count: int, *, companies: Sequence[str] = ()
+    cards: Sequence[str],
+    times: int,
+    seconds: float,
+    count: int,
+    *,
+    copies: int = 1,
+    companies: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Print both tables for ``cards`` (UUIDs), the first of which is watched.
 
-    Each company lasts for ``times`` rounds, none of which begins after ``seconds``; ``count`` files
-    are graded on one card and on all.
+    Each company lasts for ``times`` rounds, none of which begins after ``seconds``; a round is one
+    command for ``copies`` of each of the six files. ``count`` files are graded on all cards, and on
+    one its part of them.
     """
     if len(cards) < 2:
         raise SystemExit("neighbours: at least two GPUs are needed")
@@ -202,7 +208,7 @@ def neighbours(
     scale: Scale | None = None
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        problems, solutions = write_six(folder)
+        problems, solutions = write_six(folder, copies)
         grade = ("submit", str(solutions), "--problems", str(problems))
         try:
             for company, joined in companies_of(cards[1:], folder, grade).items():
@@ -232,8 +238,11 @@ def neighbours(
     }
 
 
-def write_six(folder: Path) -> tuple[Path, Path]:
-    """The six files and their problems, each with one shape, below ``folder``."""
+def write_six(folder: Path, copies: int = 1) -> tuple[Path, Path]:
+    """The six files and their problems, each with one shape, below ``folder``.
+
+    ``copies`` of each differ in a comment, so that each of them is graded.
+    """
     problems, solutions = folder / "problems", folder / "solutions"
     for name, slug, sample, shape in SIX:
         modest(problems / name, slug, f"benchmarks:\n  - {{{shape}}}\n")
@@ -244,9 +253,13 @@ def write_six(folder: Path) -> tuple[Path, Path]:
         if found != 1:
             raise ValueError(f"the slug of {slug} is not where it was")
         statement.write_text(text)
-        copy = solutions / name / "bench" / sample
-        copy.parent.mkdir(parents=True)
-        shutil.copy(ROOT / "solutions" / slug / "samples" / sample, copy)
+        source = ROOT / "solutions" / slug / "samples" / sample
+        text, comment = source.read_text(), "//" if source.suffix == ".cu" else "#"
+        place = solutions / name / "bench"
+        place.mkdir(parents=True)
+        for number in range(copies):
+            file = place / f"{source.stem}_{number}{source.suffix}"
+            file.write_text(f"{text}\n{comment} copy {number}\n")
     return problems, solutions
 
 
@@ -258,7 +271,7 @@ def rounds(
     seconds: float,
     run: Callable[..., list[Any]] | None = None,
 ) -> Iterator[tuple[str, Grade]]:
-    """Each file's name with a grade on ``card``, in so many processes one after the other."""
+    """Each file's name with its grades on ``card``, in so many commands one after the other."""
     run = run or _results
     start = time.perf_counter()
     for _ in range(times):
@@ -274,12 +287,12 @@ def _results(*words: str) -> list[Any]:
 
 
 def throughput(cards: Sequence[str], folder: Path, count: int) -> Scale:
-    """Grade ``count`` files never built before on the first of ``cards``, and as many on all."""
+    """Grade ``count`` files never built before on all ``cards``, after its part on the first."""
     modest(folder / "many" / MANY)
     rates: list[float] = []
     for chosen in ([cards[0]], cards):
         solutions = folder / f"on-{len(rates)}" / "solutions"
-        write_variants(solutions / MANY / "bench", count)
+        write_variants(solutions / MANY / "bench", max(1, count * len(chosen) // len(cards)))
         start = time.perf_counter()
         results = _results(
             "submit", str(solutions), "--cards", ",".join(chosen), "--quick", "--no-shrink",

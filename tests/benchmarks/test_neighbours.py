@@ -102,12 +102,15 @@ def test_cards_are_counted_against_one() -> None:
     assert Scale(cards=2, one_per_minute=10.0, all_per_minute=19.0).missed == ("files a minute",)
 
 
-def test_the_six_files_have_a_problem_each_with_one_shape(tmp_path: Path) -> None:
+@pytest.mark.parametrize("copies", [1, 3])
+def test_the_six_files_have_a_problem_each_with_one_shape(tmp_path: Path, copies: int) -> None:
     from benchmarks.neighbours import SIX, write_six
 
-    problems, solutions = write_six(tmp_path)
+    problems, solutions = write_six(tmp_path, copies)
     files = [path for path in solutions.rglob("*") if path.is_file()]
-    assert len(files) == len(SIX) == 6
+    assert len(files) == copies * len(SIX) == copies * 6
+    for name in {file.parts[-3] for file in files}:
+        assert len({file.read_text() for file in (solutions / name).rglob("*.*")}) == copies
     for file in files:
         problem = load_problem(problems / file.parts[-3])
         assert problem.slug == file.parts[-3]
