@@ -1,5 +1,6 @@
 """Builds of many files: side by side, ahead of grading, paused while a time is taken."""
 
+import itertools
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -117,10 +118,5 @@ def prefetch(
 
 def with_next(items: Iterable[T]) -> Iterator[tuple[T, T | None]]:
     """Each of ``items``, in order, with the one after it; None after the last."""
-    source = iter(items)
-    for item in source:
-        here = item
-        for then in source:
-            yield here, then
-            here = then
-        yield here, None
+    these, ahead = itertools.tee(items)
+    return zip(these, itertools.chain(itertools.islice(ahead, 1, None), (None,)), strict=False)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from harness.device.base import Device
@@ -18,6 +19,7 @@ from harness.grading.turns import exclusive, turn_to_build
 from harness.judge.profile import REMEDY, profile
 from harness.languages.build.cache import Cache
 from harness.languages.build.extensions import ROUNDS, notes_on, with_requests
+from harness.problem.terms import Limits
 from harness.progress.progress import Progress
 from harness.records.result import Result, Verdict
 from harness.session.allowance import Allowance
@@ -93,10 +95,7 @@ class Preparation:
         if upcoming is not None:
             self._start_ahead(*upcoming)
 
-        def again() -> Session | Fault:
-            fresh = sessions.begin(self._open_session(checked, self._device, limits))
-            return fresh.load() or fresh
-
+        again = partial(self._loaded, checked, limits, sessions)
         session, fault = check_cases(
             session, draft, again, self._progress, interpreted=checked.interpret
         )
@@ -134,18 +133,25 @@ class Preparation:
         fast = timed_program(artifact)
         allowance = Allowance(limits.timed_s)
         allowance.what = "warm-ups and timed calls"
-
-        def start() -> Session | Fault:
-            fresh = sessions.begin(self._open_session(fast, self._device, limits))
-            fault = fresh.load()
-            fresh.allowance = allowance
-            return fault or fresh
-
+        start = partial(self._loaded, fast, limits, sessions, allowance)
         first = session if fast == checked else start()
         if isinstance(first, Fault):
             return draft.finish(first.verdict, first.message)
         first.allowance = allowance
         return ReadyToTime(first, start)
+
+    def _loaded(
+        self,
+        program: RunnerProgram,
+        limits: Limits,
+        sessions: Sessions,
+        allowance: Allowance | None = None,
+    ) -> Session | Fault:
+        """A fresh session with the program loaded, which has the ``allowance`` from then on."""
+        fresh = sessions.begin(self._open_session(program, self._device, limits))
+        fault = fresh.load()
+        fresh.allowance = allowance
+        return fault or fresh
 
     def _profile(self, program: RunnerProgram, draft: ResultBuilder) -> None:
         """Profile one call, of the case that was named or the first timed shape.

@@ -88,9 +88,8 @@ def _measure(
     on_block: Callable[[Samples], None],
 ) -> Measurement | Fault:
     """Time one shape with batches of at most ``max_calls``; torch.OutOfMemoryError may come."""
-    submission = pair[0]
+    submission, baseline = pair
     overhead_s = overhead.batch_s if overhead else 0.0
-    baseline = pair[1]
     for program, like in ((baseline, None), (submission, baseline)):
         fault = size_batch(program, task, case, max_calls, budget, overhead_s, like)
         if fault is not None:

@@ -2,6 +2,8 @@
 
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import cast
 
@@ -40,6 +42,21 @@ class NotesAffinity(LoadedProgram):
 
     def synchronize(self) -> None:
         pass
+
+
+@contextmanager
+def told_to_go(folder: Path, program: LoadedProgram) -> Iterator[Runner]:
+    """A runner with the program loaded, and a mailbox that tells it to go."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    fd = os.memfd_create("mailbox")
+    os.ftruncate(fd, MAILBOX_BYTES)
+    with ours, theirs, closing(Mailbox(fd)) as mailbox:
+        os.close(fd)
+        mailbox.go = 1
+        runner = Runner(theirs, folder)
+        runner._program, runner._arena = program, cast(ImportedArena, object())
+        runner._mailbox = mailbox
+        yield runner
 
 
 class Adds(LoadedProgram):
@@ -109,24 +126,16 @@ class Looks:
 
 
 def test_a_profiler_is_told_of_the_calls_that_count_alone(tmp_path: Path) -> None:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    fd = os.memfd_create("mailbox")
-    os.ftruncate(fd, MAILBOX_BYTES)
-    mailbox = Mailbox(fd)
-    os.close(fd)
-    mailbox.go = 1
-    with ours, theirs:
-        program = NotesAffinity()
-        runner, looks = Runner(theirs, tmp_path), Looks(program)
-        runner._program, runner._arena = program, cast(ImportedArena, object())
-        runner._mailbox, runner._driver = mailbox, cast(Driver, looks)
+    program = NotesAffinity()
+    with told_to_go(tmp_path, program) as runner:
+        looks = Looks(program)
+        runner._driver = cast(Driver, looks)
         runner.answer(Prepare(calls=2, arguments=(), warmups=1), [])
         runner.answer(Run(round=1), [])
         assert looks.calls == []
         before = len(program.seen)
         runner.answer(Run(round=1, profiled=True), [])
         assert looks.calls == [before, before + 2]
-    mailbox.close()
 
 
 @pytest.mark.parametrize("tidy", [False, True])
@@ -139,36 +148,18 @@ def test_memory_is_given_back_after_each_call_where_others_need_it(
         def tidy(self) -> None:
             self.tidied += 1
 
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    fd = os.memfd_create("mailbox")
-    os.ftruncate(fd, MAILBOX_BYTES)
-    mailbox = Mailbox(fd)
-    os.close(fd)
-    mailbox.go = 1
-    with ours, theirs:
-        program, runner = Keeps(), Runner(theirs, tmp_path)
-        runner._program, runner._arena = program, cast(ImportedArena, object())
-        runner._mailbox = mailbox
+    program = Keeps()
+    with told_to_go(tmp_path, program) as runner:
         runner.answer(Prepare(calls=1, arguments=(), warmups=1, tidy=tidy), [])
         assert program.tidied == tidy
         for number in (1, 2):
             runner.answer(Run(round=1), [])
             assert program.tidied == tidy * (1 + number)
-    mailbox.close()
 
 
 def test_recorded_calls_run_on_the_named_processor(anywhere: set[int], tmp_path: Path) -> None:
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    fd = os.memfd_create("mailbox")
-    os.ftruncate(fd, MAILBOX_BYTES)
-    mailbox = Mailbox(fd)
-    os.close(fd)
-    mailbox.go = 1
-    with ours, theirs:
-        program = NotesAffinity()
-        arena = cast(ImportedArena, object())
-        runner = Runner(theirs, tmp_path)
-        runner._program, runner._arena, runner._mailbox = program, arena, mailbox
+    program = NotesAffinity()
+    with told_to_go(tmp_path, program) as runner:
         cpu = max(anywhere)
 
         runner.answer(Prepare(calls=1, arguments=(), capture=True), [])
@@ -184,4 +175,3 @@ def test_recorded_calls_run_on_the_named_processor(anywhere: set[int], tmp_path:
         assert program.seen[5:] == [{cpu}, anywhere]
         runner.answer(Run(round=1, cpu=cpu), [])  # plain calls may have threads of their own
         assert program.seen[7:] == [anywhere]
-    mailbox.close()

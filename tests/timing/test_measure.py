@@ -52,6 +52,23 @@ def session_of(estimated_call_s: float) -> FakeSession:
     return FakeSession(estimated_call_s, constant=3e-4)
 
 
+def probed_late(
+    task: Task, after_s: float, idle_after_s: float, budget: TimingBudget
+) -> tuple[Measurement, FakeOverheadProbe]:
+    """Calls of 1 ms, after which a probe takes so long, and ``idle_after_s`` after a null batch."""
+    overhead = FakeOverheadProbe(0.0)
+    overhead.after_s = idle_after_s
+    session = FakeSession(1e-3)
+    session.probes = (0.0, after_s)
+    submission = fake_program(task, session, idle=IdleBaseline(0.0, 0.0))
+    result = measure_shape(
+        task, CASE, submission, fake_program(task, FakeSession(1e-3), trusted=True),
+        budget, cast(OverheadProbe, overhead), lambda _: None,
+    )  # fmt: skip
+    assert isinstance(result, Measurement)
+    return result, overhead
+
+
 class Checked(FakeSession):
     """To check a call takes long, by a clock that is made up: always, or the ``first`` time."""
 
@@ -299,16 +316,8 @@ class TestShape:
         assert len(result.samples_s) == budget.min_blocks
 
     def test_a_later_probe_is_held_against_the_last_null_batch(self, shift_task: Task) -> None:
-        overhead = FakeOverheadProbe(0.0)
-        overhead.after_s = 1e-4
-        session = FakeSession(1e-3)
-        session.probes = (0.0, 1e-4)
-        submission = fake_program(shift_task, session, idle=IdleBaseline(0.0, 0.0))
-        result = measure_shape(
-            shift_task, CASE, submission, fake_program(shift_task, FakeSession(1e-3), trusted=True),
-            replace(BUDGET, null_blocks=1), cast(OverheadProbe, overhead), lambda _: None,
-        )  # fmt: skip
-        assert isinstance(result, Measurement)
+        budget = replace(BUDGET, null_blocks=1)
+        result, overhead = probed_late(shift_task, 1e-4, 1e-4, budget)
         assert len(overhead.filled) <= 2
         assert result.time_s.value == pytest.approx(1e-3)
 
@@ -319,16 +328,8 @@ class TestShape:
         self, shift_task: Task, idle_after_s: float, counted_s: float
     ) -> None:
         """But for two tenths of a millisecond at most: something may have kept ours waiting."""
-        overhead = FakeOverheadProbe(0.0)
-        overhead.after_s = idle_after_s
-        session = FakeSession(1e-3)
-        session.probes = (0.0, 4e-4)
-        submission = fake_program(shift_task, session, idle=IdleBaseline(0.0, 0.0))
-        result = measure_shape(
-            shift_task, CASE, submission, fake_program(shift_task, FakeSession(1e-3), trusted=True),
-            replace(BUDGET, max_calls=10), cast(OverheadProbe, overhead), lambda _: None,
-        )  # fmt: skip
-        assert isinstance(result, Measurement)
+        budget = replace(BUDGET, max_calls=10)
+        result, _ = probed_late(shift_task, 4e-4, idle_after_s, budget)
         assert result.time_s.value == pytest.approx(1e-3 + counted_s / 10)
 
     def test_arenas_of_the_shape_before_take_no_memory_from_the_next(

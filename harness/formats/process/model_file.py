@@ -216,9 +216,11 @@ class ModelFile:
         as_made = held(self._module(1))
         tensors = tensors_of(arguments)
         count = row_count(tensors)
-        if standing := self._rows_for_all(module, arguments):
-            arguments = {**arguments, **first_rows(tensors, standing)}
-            tensors = tensors_of(arguments)
+        standing = self._rows_for_all(module, arguments)
+        kept = partial(first_rows, count=standing) if standing else _set_aside
+        if standing:
+            tensors = kept(tensors)
+            arguments = {**arguments, **tensors}
         outputs = self._called(module, arguments, 1)
         if not same(outputs, self._called(module, arguments, 1)):
             if same(outputs, self._called(self._module(1), arguments, 1)):
@@ -236,18 +238,14 @@ class ModelFile:
             self._tolerance,
             self._tolerance,
         )
-        if standing:
-            by_rows = exactness.wide
-        else:
-            by_rows = self._can_be_cut(module, arguments, outputs, exactness)
-            tensors = _set_aside(tensors)
-            arguments = {**arguments, **tensors}  # two sets of inputs need not fit on the card
-        others = tensors_of(self.inputs(2))
+        by_rows = (
+            exactness.wide if standing else self._can_be_cut(module, arguments, outputs, exactness)
+        )
+        tensors = kept(tensors)
+        arguments = {**arguments, **tensors}  # two sets of inputs need not fit on the card
         claims = ["shapes: fixed"]
-        others = first_rows(others, standing) if standing else _set_aside(others)
-        if tensors and same(tensors, others):
+        if tensors and same(tensors, kept(tensors_of(self.inputs(2)))):
             claims.append("inputs: fixed")
-        del others
         if standing:  # the shapes of all that they stand for
             outputs = without_values(outputs, count)
             arguments = {**arguments, **without_values(tensors, count)}

@@ -140,12 +140,11 @@ def _fill_pieces(
     ``offsets``, float64 and as large as ``out``, are added to what is drawn, before it is rounded:
     numbers of a coarse type moved by one number round alike, sum after sum.
     """
-    if offsets is None and not _on_host(out) and family not in _WITH_TEMPORARIES:
-        _fill_real(out, parameter, generator, family, out.dtype)
-        return
+    in_place = offsets is None and not _on_host(out)
+    parts = (out,) if in_place and family not in _WITH_TEMPORARIES else _chunks(out)
     moved = itertools.repeat(None) if offsets is None else _chunks(offsets)
-    for part, by in zip(_chunks(out), moved, strict=False):
-        if by is None and not _on_host(out):
+    for part, by in zip(parts, moved, strict=False):
+        if in_place:
             _fill_real(part, parameter, generator, family, out.dtype)
             continue
         # float64, since vector units of other widths round other numbers in lesser types.
