@@ -24,10 +24,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # How long an example takes is a matter of the machine, and no test's business. The same commit gets
-# the same examples every time; `make explore` looks for others.
+# the same examples every time; `make explore` looks for many others.
 anyhow = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", anyhow, max_examples=500)
-settings.register_profile("harness", anyhow, derandomize=True)
+settings.register_profile("harness", anyhow, derandomize=True, max_examples=40)
 settings.load_profile("harness")
 
 

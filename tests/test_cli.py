@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.json_schemas import complaints
 from support.plain_languages import install_plain_languages
 
@@ -127,6 +128,7 @@ class TestWithoutAGpu:
         assert "× ±" in timed.out
         assert "not ranked: cpu: functional timing, not a GPU's" in timed.out
 
+    @pytest.mark.corpus
     def test_boards_are_those_of_gpus(self, harness: Harness, write: Write) -> None:
         assert harness("submit", write(), "--functional-times").status == 0
         done = harness("leaderboard", "--csv", "board.csv")
@@ -201,6 +203,7 @@ class TestExitCodes:
         assert "WRONG_ANSWER" in done.out
         assert "--case" in done.out
 
+    @pytest.mark.corpus
     def test_a_result_that_is_returned_is_told_to_be_ignored(
         self, harness: Harness, write: Write
     ) -> None:
@@ -580,6 +583,7 @@ class TestLeaderboard:
         as_json = json.loads(harness("leaderboard", "--json", "-").out)
         assert {row["author"] for row in as_json} == {"alice", "bob"}
 
+    @pytest.mark.corpus
     def test_what_was_graded_is_kept(self, harness: Harness, write: Write) -> None:
         good, wrong = write(HONEST + "# café\n"), write("def solution(*_): ...", "wrong.py")
         generation = Path("0.txt")
@@ -648,6 +652,7 @@ class TestLeaderboard:
         assert harness("submit", *files, "--resume", "--json", "new.jsonl").status == 0
         assert sorted(Path("new.jsonl").read_bytes().splitlines(True)) == sorted(lines)
 
+    @pytest.mark.corpus
     def test_a_resumed_file_loses_what_no_longer_stands(
         self, harness: Harness, write: Write
     ) -> None:
@@ -683,6 +688,7 @@ class TestLeaderboard:
         (line,) = Path("out.jsonl").read_text().splitlines()
         assert Result.from_json(line).accepted
 
+    @pytest.mark.corpus
     @pytest.mark.parametrize("former", ["", "former\n" * 10_000])
     def test_a_line_that_does_not_fit_is_taken_back(
         self, harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch, former: str
@@ -1049,7 +1055,7 @@ def test_output_that_is_not_utf_8() -> None:
 
 
 @FUNCTIONAL
-@pytest.mark.parametrize("command", ["check", "submit", "compare", "regrade"])
+@pytest.mark.parametrize("command", rest_in_corpus(["check", "submit", "compare", "regrade"]))
 def test_a_sandbox_can_be_demanded(
     harness: Harness, write: Write, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:

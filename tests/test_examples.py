@@ -24,8 +24,8 @@ from harness.verify.examples import ExpectedVerdict, limited, read_header
 ROOT = Path(__file__).parents[1]
 PROBLEMS, SOLUTIONS = ROOT / "problems", ROOT / "solutions"
 QUICK = PROBLEMS / "gemm-multiply-leakyrelu"
-"""One file of each folder and language of this problem, which has them for every verdict, is graded
-in every run of the tests; the others are the corpus."""
+"""One file of each folder of this problem, which has one for every verdict, is graded in every run
+of the tests; the others are the corpus."""
 
 _INTERPRETED_WORK = 1e4
 """Operations that a case of what must be accepted may have at most, if an interpreter runs it."""
@@ -50,15 +50,18 @@ class Example(NamedTuple):
 
 
 def _below(*patterns: str) -> Iterator[Any]:
-    quick: set[tuple[Path, str]] = set()
+    quick: set[Path] = set()
     for pattern in patterns:
         for path in sorted(p for p in ROOT.glob(pattern) if p.suffix in SOURCES):
             example = Example(path, read_header(path.read_text(encoding="utf-8")))
             marks = [pytest.mark.nvcc] if path.suffix in (".cu", ".ptx") else []
-            kind = (path.parent, path.suffix)
-            if QUICK not in path.parents or kind in quick or path.parent.name.endswith("_limit"):
+            if (
+                QUICK not in path.parents
+                or path.parent in quick
+                or path.parent.name.endswith("_limit")
+            ):
                 marks.append(pytest.mark.corpus)
-            quick.add(kind)
+            quick.add(path.parent)
             yield pytest.param(example, id=str(path.relative_to(ROOT)), marks=marks)
 
 

@@ -287,6 +287,7 @@ def test_a_broken_problem_ends_its_own_files_alone(
     assert "Traceback" not in done.err
 
 
+@pytest.mark.corpus
 def test_a_baseline_that_fails(run: Run) -> None:
     package("broken")
     Path("packages/broken/baseline.py").write_text(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from harness.errors import UsageError
 from harness.problem.describe import is_complex
@@ -29,6 +29,7 @@ from harness.starter.comments import fresh, head, index_names
 _WIDTH = 100
 _ARGUMENTS = re.compile(r"( *)(.*\()([^()]*)(\).*)")
 _TEMPLATES = Environment(
+    loader=FunctionLoader(lambda path: Path(path).read_text(encoding="utf-8")),  # kept once made
     trim_blocks=True,
     lstrip_blocks=True,
     keep_trailing_newline=True,
@@ -85,7 +86,7 @@ def text(
     tensors = [_tensor(problem, parameter) for parameter in problem.tensors]
     names = [name for tensor in tensors for name in (*tensor.lengths, *tensor.steps)]
     outputs = {parameter.name for parameter in problem.outputs}
-    code = _TEMPLATES.from_string(template.read_text(encoding="utf-8")).render(
+    code = _TEMPLATES.get_template(str(template)).render(
         problem=problem,
         tensors=tensors,
         outputs=[tensor for tensor in tensors if tensor.name in outputs],

@@ -110,6 +110,7 @@ def test_the_seed_decides_what_is_drawn(author: Author) -> None:
     assert not torch.equal(ask(author), ask(author, seed=2**63 - 1))
 
 
+@pytest.mark.corpus
 def test_several_tensors_of_all_kinds(tmp_path: Path) -> None:
     path = tmp_path / "reference.py"
     path.write_text(

@@ -1,11 +1,13 @@
 """Pull requests of all kinds, on real repositories: what is graded, what is refused, and why."""
 
+import itertools
 import shutil
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.corpus import rest_in_corpus
 from support.repositories import CI, GOOD, WRONG, Repo, pretend, pretended
 
 from harness.ci import command, policy
@@ -104,8 +106,9 @@ def test_folders_that_differ_in_case_are_two_authors(repo: Repo, ci: CI) -> None
 SPELLINGS = ["Carol", "CAROL", "\uff43arol", "carol.", "c\u0430rol", "carol\u200b", " carol"]
 
 
-@pytest.mark.parametrize("spelt", SPELLINGS)
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize(
+    ("known", "spelt"), rest_in_corpus(itertools.product([True, False], SPELLINGS), always=2)
+)
 def test_an_author_has_one_folder(spelt: str, known: bool, repo: Repo, ci: CI) -> None:
     if known:
         repo.git("checkout", "--quiet", "main")

@@ -464,6 +464,7 @@ def test_the_name_of_a_run_names_the_commit(title: str, status: int, tmp_path: P
         assert not output.exists()
 
 
+@pytest.mark.corpus
 def test_the_board_is_kept_on_its_branch(repo: Repo, tmp_path: Path) -> None:
     """The branch is made, and added to, also if another run writes to it at the same time."""
     head = repo.git("rev-parse", "HEAD")
@@ -571,6 +572,7 @@ def test_what_is_installed_comes_from_the_cache_where_nobody_else_trusts_it() ->
         assert named_steps[name]["if"] == "inputs.install-only != 'true'"
 
 
+@pytest.mark.corpus
 def test_the_cache_is_found_by_all_that_is_installed(tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / ".github/actions/grade").mkdir(parents=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import ROOT
+from support.corpus import rest_in_corpus
 
 from harness.device.present import gpu_present
 
@@ -22,23 +23,42 @@ KERNEL = "__global__ void f() {}\n"
 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
-    [
-        (["check", "k.cpp"], 2, "unknown extension '.cpp'; if it is CUDA C++, rename it to .cu"),
-        (["check", "k.cpp", "--problem", "vector-add"], 2, "if it is CUDA C++, rename it to .cu"),
-        (["check", "k.ipynb", "--problem", "vector-add"], 2, "save the code of a notebook as .py"),
-        (["check", "k.zip", "--problem", "vector-add"], 2, "unpack it and submit the folder"),
-        (["check", "k.cu", "--problem", "vector-ad"], 2, "did you mean vector-add?"),
-        (["check", "k.cu", "--problem", "vector-add", "--case", "n=abc"], 2, "n must be a whole"),
-        (["check", "k.cu", "--problem", "vector-add", "--dtype", "float3"], 2, "mean float32?"),
-        (["check", "k.cu", "--problem", "vector-add", "--arch", "sm_1"], 2, "no GPU has that"),
-        (["check", "k.cu", "--problem", "vector-add", "--device", "cuda"], 4, "--device cpu"),
-        (["submit", "k.cu", "--problem", "vector-add", "--device", "cuda"], 4, "--device cpu"),
-        (["compare", "k.cu", "k.cu", "--device", "cuda"], 4, "no NVIDIA GPU or driver here"),
-        (["regrade", "--device", "cuda"], 4, "no NVIDIA GPU or driver here"),
-        (["verify", "--device", "cuda", "vector-add"], 4, "no NVIDIA GPU or driver here"),
-        (["check", "nowhere.cu"], 2, "no such file"),
-        (["check", "."], 2, "which problem?"),
-    ],
+    rest_in_corpus(
+        [
+            (
+                ["check", "k.cpp"],
+                2,
+                "unknown extension '.cpp'; if it is CUDA C++, rename it to .cu",
+            ),
+            (
+                ["check", "k.cpp", "--problem", "vector-add"],
+                2,
+                "if it is CUDA C++, rename it to .cu",
+            ),
+            (
+                ["check", "k.ipynb", "--problem", "vector-add"],
+                2,
+                "save the code of a notebook as .py",
+            ),
+            (["check", "k.zip", "--problem", "vector-add"], 2, "unpack it and submit the folder"),
+            (["check", "k.cu", "--problem", "vector-ad"], 2, "did you mean vector-add?"),
+            (
+                ["check", "k.cu", "--problem", "vector-add", "--case", "n=abc"],
+                2,
+                "n must be a whole",
+            ),
+            (["check", "k.cu", "--problem", "vector-add", "--dtype", "float3"], 2, "mean float32?"),
+            (["check", "k.cu", "--problem", "vector-add", "--arch", "sm_1"], 2, "no GPU has that"),
+            (["check", "k.cu", "--problem", "vector-add", "--device", "cuda"], 4, "--device cpu"),
+            (["submit", "k.cu", "--problem", "vector-add", "--device", "cuda"], 4, "--device cpu"),
+            (["compare", "k.cu", "k.cu", "--device", "cuda"], 4, "no NVIDIA GPU or driver here"),
+            (["regrade", "--device", "cuda"], 4, "no NVIDIA GPU or driver here"),
+            (["verify", "--device", "cuda", "vector-add"], 4, "no NVIDIA GPU or driver here"),
+            (["check", "nowhere.cu"], 2, "no such file"),
+            (["check", "."], 2, "which problem?"),
+        ],
+        always=5,
+    ),
 )
 def test_torch_is_not_imported_for_a_refusal(
     tmp_path: Path, arguments: list[str], status: int, said: str

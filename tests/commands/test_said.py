@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import MAIN, ROOT
+from support.corpus import rest_in_corpus
 
 
 def harness(
@@ -26,24 +27,36 @@ def harness(
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        ("run k.cu", "No such command 'run': harness check FILE gives a verdict, harness submit"),
-        ("grade k.cu", "harness check FILE gives a verdict"),
-        ("Test k.cu", "harness check FILE gives a verdict"),
-        ("ls", "harness problems"),
-        ("rank", "harness leaderboard"),
-        ("serve", "harness site --out DIR"),
-        ("chekc k.cu", "Did you mean 'check'?"),
-        ("problems lst", "Did you mean 'list'?"),
-        ("check k.cu --author Ada\\ Lovelace", "--author 'Ada Lovelace': no name that can be"),
-        ("submit k.cu --author=", "--author '': no name that can be recorded"),
-        ("check k.cu --seed hello", "--seed 'hello': a number, or the seed that a result names"),
-        ("verify --seed -1", "--seed '-1': a number"),
-        ("check k.cpp --problem vector-add", "if it is CUDA C++, rename it to .cu"),
-        ("check k.CU --problem vector-add", "rename it to .cu"),
-        ("submit k.ipynb --problem vector-add", "save the code of a notebook as .py"),
-        ("check k.tar.gz --problem vector-add", "is compressed; unpack it and submit what is in"),
-    ],
+    rest_in_corpus(
+        [
+            (
+                "run k.cu",
+                "No such command 'run': harness check FILE gives a verdict, harness submit",
+            ),
+            ("grade k.cu", "harness check FILE gives a verdict"),
+            ("Test k.cu", "harness check FILE gives a verdict"),
+            ("ls", "harness problems"),
+            ("rank", "harness leaderboard"),
+            ("serve", "harness site --out DIR"),
+            ("chekc k.cu", "Did you mean 'check'?"),
+            ("problems lst", "Did you mean 'list'?"),
+            ("check k.cu --author Ada\\ Lovelace", "--author 'Ada Lovelace': no name that can be"),
+            ("submit k.cu --author=", "--author '': no name that can be recorded"),
+            (
+                "check k.cu --seed hello",
+                "--seed 'hello': a number, or the seed that a result names",
+            ),
+            ("verify --seed -1", "--seed '-1': a number"),
+            ("check k.cpp --problem vector-add", "if it is CUDA C++, rename it to .cu"),
+            ("check k.CU --problem vector-add", "rename it to .cu"),
+            ("submit k.ipynb --problem vector-add", "save the code of a notebook as .py"),
+            (
+                "check k.tar.gz --problem vector-add",
+                "is compressed; unpack it and submit what is in",
+            ),
+        ],
+        always=4,
+    ),
 )
 def test_a_slip_is_usage(words: str, said: str, tmp_path: Path) -> None:
     for name in ("k.cu", "k.cpp", "k.CU", "k.ipynb"):
@@ -57,11 +70,13 @@ def test_a_slip_is_usage(words: str, said: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("option", "variable", "said"),
-    [
-        ("broken.db", "other.db", "(named by --store)"),
-        (None, "broken.db", "(named by HARNESS_STORE)"),
-        (None, None, "(the default one; --store or HARNESS_STORE names another)"),
-    ],
+    rest_in_corpus(
+        [
+            ("broken.db", "other.db", "(named by --store)"),
+            (None, "broken.db", "(named by HARNESS_STORE)"),
+            (None, None, "(the default one; --store or HARNESS_STORE names another)"),
+        ]
+    ),
 )
 def test_which_store_is_meant(
     option: str | None, variable: str | None, said: str, tmp_path: Path

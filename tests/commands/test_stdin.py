@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import ROOT, in_shell, words
+from support.corpus import rest_in_corpus
 
 PACKAGES = ROOT / "tests/support/packages"
 CHECK = ("--problem", "shift", "--problems", PACKAGES, "--device", "cpu")
@@ -11,14 +12,27 @@ CHECK = ("--problem", "shift", "--problems", PACKAGES, "--device", "cpu")
 
 @pytest.mark.parametrize(
     ("piped", "arguments", "status", "said"),
-    [
-        ("code", ("check", "-", *CHECK), 2, "error: -: which language? submit and check take "),
-        ("code", ("check", "-", *CHECK, "--language", "cobol"), 2, "'cobol' is not one of 'cuda'"),
-        ("code", ("check", "a.py", *CHECK, "--language", "python"), 2, "--language: for standard"),
-        ("code", ("check", "-", *CHECK, "--language", "cuda", "--watch"), 2, "is read once"),
-        ("code", ("check", "-", "--language", "cuda"), 2, "-: which problem?"),
-        ("", ("compare", "-", "-", *CHECK), 2, "-: which language?"),
-    ],
+    rest_in_corpus(
+        [
+            ("code", ("check", "-", *CHECK), 2, "error: -: which language? submit and check take "),
+            (
+                "code",
+                ("check", "-", *CHECK, "--language", "cobol"),
+                2,
+                "'cobol' is not one of 'cuda'",
+            ),
+            (
+                "code",
+                ("check", "a.py", *CHECK, "--language", "python"),
+                2,
+                "--language: for standard",
+            ),
+            ("code", ("check", "-", *CHECK, "--language", "cuda", "--watch"), 2, "is read once"),
+            ("code", ("check", "-", "--language", "cuda"), 2, "-: which problem?"),
+            ("", ("compare", "-", "-", *CHECK), 2, "-: which language?"),
+        ],
+        always=2,
+    ),
 )
 def test_what_cannot_be(
     tmp_path: Path, piped: str, arguments: tuple[object, ...], status: int, said: str

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from support.commands import ROOT, in_shell, words
+from support.corpus import rest_in_corpus
 
 from leaderboard.store import Store
 
@@ -20,7 +21,8 @@ def _told(script: str, folder: Path) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize(
-    "command", [["problems"], ["problems", "show", "softmax"], ["leaderboard", "--csv", "-"]]
+    "command",
+    rest_in_corpus([["problems"], ["problems", "show", "softmax"], ["leaderboard", "--csv", "-"]]),
 )
 def test_a_reader_that_has_had_enough_is_no_verdict(tmp_path: Path, command: list[str]) -> None:
     script = f"{words(*command)} | head -c 1; echo ${{PIPESTATUS[0]}}"
@@ -45,7 +47,7 @@ def test_no_file_becomes_a_closed_stream(tmp_path: Path, closed: str) -> None:
     assert (status, out.count("\n") > 1, "result" in err) == (0, True, True)
 
 
-@pytest.mark.parametrize("command", [["export"], ["leaderboard", "--json", "-"]])
+@pytest.mark.parametrize("command", rest_in_corpus([["export"], ["leaderboard", "--json", "-"]]))
 def test_data_for_a_closed_stdout_is_refused(tmp_path: Path, command: list[str]) -> None:
     status, _, err = _told(f"{words(*command)} >&-", tmp_path)
     assert (status, err) == (3, "error: stdout is closed: name a file to write to, or open it\n")

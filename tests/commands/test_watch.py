@@ -183,6 +183,7 @@ def test_an_event_counts_once_changes_have_settled(path: Path) -> None:
     assert told == ["whole"]
 
 
+@pytest.mark.corpus
 def test_a_change_without_an_event_is_found(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     def none_left(*_: object, **__: object) -> Iterator[set[str]]:
         raise OSError("no watches left")

@@ -6,6 +6,7 @@ import pytest
 N = 64
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("var", "dtype"), [("complex64", "c8"), ("complex128", "c16")])
 def test_every_function_of_complex_numbers(load, var, dtype):
     single = dtype == "c8"

@@ -20,6 +20,7 @@ def test_tiled_gemm_is_right(load, order):
     assert [multiply(library, n) for n in (1, 16, 33, 100)] == [True] * 4
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("missing", ["NO_FIRST", "NO_SECOND"])
 def test_a_missing_barrier_gives_a_wrong_result(load, missing):
     library = load("gemm", defines=(missing,))

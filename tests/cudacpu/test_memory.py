@@ -1,8 +1,10 @@
 """Atomics across workers, and the host API."""
 
 import numpy as np
+import pytest
 
 
+@pytest.mark.corpus
 def test_concurrent_atomic_adds_are_complete(load):
     library = load("memory")
     library.configure(workers=4)

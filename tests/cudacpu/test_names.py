@@ -4,10 +4,12 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 SOURCE = Path(__file__).parent / "kernels/names.cu"
 
 
+@pytest.mark.corpus
 def test_kernels_named_like_library_functions_run(load):
     library = load("names")
     source = SOURCE.read_text()
@@ -22,6 +24,7 @@ def test_kernels_named_like_library_functions_run(load):
     assert library.take_error().code == 0
 
 
+@pytest.mark.corpus
 def test_arguments_of_such_kernels(load):
     library = load("names")
     x = np.arange(8, dtype=np.float32)

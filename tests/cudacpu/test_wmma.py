@@ -144,6 +144,7 @@ def test_rounding_to_tf32(load):
     assert abs(y[4] / x[4] - 1) <= ulp / 2
 
 
+@pytest.mark.corpus
 def test_doubles(load):
     library = load("wmma")
     a, b = factors(8, 8, 4, 5, np.float64)
@@ -153,6 +154,7 @@ def test_doubles(load):
         np.testing.assert_array_equal(got, summed_in_order(a, b, c, np.float64))
 
 
+@pytest.mark.corpus
 def test_accumulators_lie_in_the_lanes_as_on_a_gpu(load):
     library = load("wmma")
     out = np.zeros((16, 16), np.float32)
@@ -213,6 +215,7 @@ def test_rows_must_be_aligned_as_the_gpus_instructions_need(
         assert f"line {marked_line('wmma_faults', marker)}" in done.stdout
 
 
+@pytest.mark.corpus
 def test_accesses_beyond_the_matrix_are_found(build, call_guarded):
     done = call_guarded(build("wmma_faults", sanitize=True), "store_even", 255, passed=16)
     assert "AddressSanitizer" in done.stderr

@@ -363,6 +363,7 @@ def test_the_async_twins() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.corpus
 def test_an_async_grade_that_is_cancelled_is_dropped() -> None:
     async def main() -> None:
         async with harness.Judge() as judge:

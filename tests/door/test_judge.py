@@ -85,6 +85,7 @@ def test_a_problem_with_mistakes(tmp_path: Path) -> None:
         judge.grade("code", "broken")
 
 
+@pytest.mark.corpus
 def test_a_gpu_that_is_not_there() -> None:
     from harness.device.present import gpu_present
 

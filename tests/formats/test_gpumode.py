@@ -16,6 +16,7 @@ from harness.problem.case import CaseLimits
 from harness.records.result import Verdict
 
 
+@pytest.mark.corpus
 def test_right_and_wrong(grader: Grader, tmp_path: Path) -> None:
     problem = foreign(checkout(tmp_path, "sort_py", SORT))
     assert (problem.slug, problem.title) == ("gpumode-set-sort-py", "sort py")
@@ -34,6 +35,7 @@ def test_right_and_wrong(grader: Grader, tmp_path: Path) -> None:
     assert "custom_kernel" in other.message
 
 
+@pytest.mark.corpus
 def test_seeds_are_no_larger_than_the_tasks_own(tmp_path: Path) -> None:
     """Values around a seed of nine digits would all be the same float."""
     drawing = 'torch.rand(size, device="cuda", generator=generator(seed))'

@@ -56,6 +56,7 @@ def test_every_reference_is_accepted(grader: Grader, tmp_path: Path, name: str) 
     assert claim in result.claims
 
 
+@pytest.mark.corpus
 def test_constants_copied_from_the_file_are_as_small_as_its_own(
     grader: Grader, tmp_path: Path
 ) -> None:

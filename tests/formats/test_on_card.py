@@ -10,6 +10,7 @@ import pytest
 import torch
 from formats import flashinfer_problems, gpumode_problems, leetgpu_problems, tensara_problems
 from formats.kernelbench_problems import HEAD, SCALED
+from support.corpus import rest_in_corpus
 from support.foreign import foreign, graded, grading, job, written
 
 from harness.author.client import AuthorError
@@ -111,7 +112,7 @@ WITH_TESTS = {
 
 
 @pytest.mark.parametrize("make", WITH_TESTS.values(), ids=WITH_TESTS)
-@pytest.mark.parametrize("device", ["cpu", "cuda:0"])
+@pytest.mark.parametrize("device", rest_in_corpus(["cpu", "cuda:0"]))
 def test_other_formats_inputs_are_drawn_on_a_card_that_works(
     tmp_path: Path, make: Callable[[Path], Path], device: str
 ) -> None:
@@ -164,6 +165,7 @@ LACKING = """
 """
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("lacking", [False, True])
 def test_what_no_processor_can_try_is_tried_on_the_card(tmp_path: Path, lacking: bool) -> None:
     text = gpumode_problems.HEAD + LARGE

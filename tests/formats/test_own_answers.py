@@ -101,6 +101,7 @@ check_implementation = make_match_reference(ref_kernel, rtol=1e-4, atol=1e-4)
 )
 
 
+@pytest.mark.corpus
 def test_of_a_format_with_a_check_as_well(tmp_path: Path, grader: Grader) -> None:
     folder = gpumode_problems.checkout(tmp_path, "rounding_py", ROUNDING)
     reference = ROUNDING.split("def ref_kernel(data):")[1].split("check_impl")[0]

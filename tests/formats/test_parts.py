@@ -53,6 +53,7 @@ def test_all_parts_must_be_right(grader: Grader, tmp_path: Path) -> None:
     assert "output_slope" in result.message
 
 
+@pytest.mark.corpus
 def test_its_reference_is_accepted_and_timed_against_itself(grader: Grader, tmp_path: Path) -> None:
     problem = foreign(checkout(tmp_path))
     (tmp_path / "a.py").write_bytes(program(problem))

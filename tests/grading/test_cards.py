@@ -94,6 +94,7 @@ def test_nothing_to_do_and_several_batches(opened: Open, shift: Problem) -> None
             assert len(list(cards.grade(files))) == count
 
 
+@pytest.mark.corpus
 def test_a_card_alone_grades_in_order(opened: Open, shift: Problem) -> None:
     names = [f"{number}.cu" for number in range(6)]
     with opened("0") as cards:
@@ -171,6 +172,7 @@ def test_where_no_card_is_left_the_reasons_are_told(opened: Open, shift: Problem
         list(cards.outcomes(work(shift, "die-1.cu", "die-2.cu", "die-3.cu", "x.cu")))
 
 
+@pytest.mark.corpus
 def test_without_a_gpu_there_is_none_anywhere(opened: Open, shift: Problem) -> None:
     with pytest.raises(NoDeviceError, match="no GPU"), opened("absent", "absent") as cards:
         list(cards.outcomes(work(shift, "a.cu")))
@@ -188,6 +190,7 @@ def test_an_error_of_the_machine_is_tried_elsewhere_and_told_once(
             list(cards.grade(work(shift, "sick.cu")))
 
 
+@pytest.mark.corpus
 def test_a_problems_mistakes_are_those_of_all_its_files(
     opened: Open, shift: Problem, tmp_path: Path
 ) -> None:
@@ -325,6 +328,7 @@ def test_a_problem_that_had_mistakes_is_tried_again_for_what_comes_later(
         assert named(list(outcomes))["b.cu"] == "0"
 
 
+@pytest.mark.corpus
 def test_an_interrupt_ends_all_judges_at_once(opened: Open, shift: Problem, tmp_path: Path) -> None:
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt), opened("0", "1") as cards:

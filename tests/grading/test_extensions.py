@@ -53,6 +53,7 @@ def grade(cache: Cache, tmp_path: Path) -> Iterator[Grade]:
     assert left(before.union(zygote_processes())) == set()
 
 
+@pytest.mark.corpus
 def test_an_extension_is_built_before_the_runner_starts_and_kept(grade: Grade) -> None:
     first = grade(AT_IMPORT)
     assert first.verdict is Verdict.ACCEPTED, first.message

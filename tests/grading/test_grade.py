@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import shlex
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.leftovers import left
 from support.naps import Nap
 from support.plain_languages import PLAIN_LANGUAGES
@@ -64,9 +66,11 @@ def open_grader(stand_in_for_torch: None) -> Iterator[OpenGrader]:
     before = set(processes.descendants(os.getpid()))  # other fixtures' processes
     with ExitStack() as graders:
 
-        def make(device: Device | None = None, **parts: Any) -> Grader:
+        def make(
+            device: Device | None = None, *, kind: type[Grader] = Grader, **parts: Any
+        ) -> Grader:
             parts.setdefault("languages", PLAIN_LANGUAGES)
-            return graders.enter_context(Grader(device or CpuDevice(), NoProgress(), **parts))
+            return graders.enter_context(kind(device or CpuDevice(), NoProgress(), **parts))
 
         yield make
     assert left(before) == set()
@@ -251,21 +255,24 @@ def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader,
     class Card(CpuDevice):
         rankable = True
 
-    opened: list[Session] = []
+    opened_by: list[str] = []
 
     def open_session(*how: Any) -> Session:
-        opened.append(Session(*how))
-        return opened[-1]
+        opened_by.append(threading.current_thread().name)
+        return Session(*how)
 
-    grader = open_grader(Card(), open_session=open_session)
+    class Patient(Grader):
+        """Judges when the next is built, as it mostly is."""
+
+        def judge(self, job: Job, options: Options, building, builds, upcoming=None) -> Result:
+            if upcoming is not None:
+                upcoming[1].result()
+            return super().judge(job, options, building, builds, upcoming)
+
+    grader = open_grader(Card(), kind=Patient, open_session=open_session)
     jobs = [job(), job(f"{HONEST}#", "other.py"), job(f"{HONEST}##", "third.py")]
-    for job_ in jobs:
-        grader.build(job_, CHECK)  # so that it is there at once
-    seen = []
-    for result in grader.grade_all(jobs, CHECK):
-        assert result.accepted
-        seen.append(len(opened))
-    assert seen[1:] == [3, 3]  # the third was built while the first was graded
+    assert all(result.accepted for result in grader.grade_all(jobs, CHECK))
+    assert opened_by == ["MainThread", "start-ahead_0", "start-ahead_0"]
 
 
 def test_right_when_checked_and_wrong_when_timed(grader: Grader, job) -> None:
@@ -327,11 +334,13 @@ def test_no_further_baseline_is_timed_unasked(
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "raise RuntimeError('no luck')",
-        "def solution(*_): raise RuntimeError('no luck')",
-        "import os\ndef solution(*_): os._exit(3)",
-    ],
+    rest_in_corpus(
+        [
+            "raise RuntimeError('no luck')",
+            "def solution(*_): raise RuntimeError('no luck')",
+            "import os\ndef solution(*_): os._exit(3)",
+        ]
+    ),
 )
 def test_a_further_baseline_that_fails_is_noted(
     grader: Grader, job, shift: Problem, tmp_path: Path, source: str
@@ -375,8 +384,12 @@ def test_a_shape_for_which_there_is_no_room_is_the_machines_fault(
         grader.grade(job(), Options())
 
 
-@pytest.mark.parametrize("error", [MachineError("no room"), OutOfMemoryError("no room")])
-@pytest.mark.parametrize("held", [0, 6 << 30])
+@pytest.mark.parametrize(
+    ("error", "held"),
+    rest_in_corpus(
+        itertools.product([MachineError("no room"), OutOfMemoryError("no room")], [6 << 30, 0])
+    ),
+)
 def test_a_submission_that_holds_the_memory_gets_a_memory_limit(
     open_grader: OpenGrader, job, held: int, error: Exception
 ) -> None:
@@ -435,6 +448,7 @@ def test_cases_are_drawn_before_the_submission_is_loaded(open_grader: OpenGrader
     assert order == ["draw", "load"]
 
 
+@pytest.mark.corpus
 def test_the_dtype_is_the_first_that_the_file_is_written_for(grader: Grader, job) -> None:
     half = "# dtypes: float16\n" + HONEST
     assert grader.grade(job(), CHECK).dtype == "float32"
@@ -657,6 +671,7 @@ def test_compilers_end_when_results_are_no_longer_asked_for(
     assert grader.grade(jobs[0], CHECK).accepted
 
 
+@pytest.mark.corpus
 def test_a_grader_takes_its_cache_references_and_budget(
     open_grader: OpenGrader, job, tmp_path: Path
 ) -> None:

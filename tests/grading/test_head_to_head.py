@@ -16,6 +16,7 @@ from typing import cast
 
 import numpy as np
 import pytest
+from support.corpus import rest_in_corpus
 from support.plain_languages import PLAIN_LANGUAGES, install_plain_languages
 from support.samples import interval
 
@@ -136,6 +137,7 @@ def test_the_faster_one_is_found(grader: Grader, job: MakeJob) -> None:
     assert "resource limits" in outcome.environment.sandbox
 
 
+@pytest.mark.corpus
 def test_conditions_that_disturb_a_comparison_are_noted(
     job: MakeJob, stand_in_for_torch: None
 ) -> None:
@@ -185,7 +187,7 @@ def test_results_of_wrong_submissions_are_returned(grader: Grader, job: MakeJob)
     assert [r.solution.name for r in one] == ["idle"]
 
 
-@pytest.mark.parametrize("sly_first", [True, False])
+@pytest.mark.parametrize("sly_first", rest_in_corpus([True, False]))
 def test_the_one_that_fails_while_it_is_timed_is_named(
     grader: Grader, job: MakeJob, sly_first: bool
 ) -> None:

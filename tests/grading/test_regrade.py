@@ -217,6 +217,7 @@ class TestCommand:
 
         return make
 
+    @pytest.mark.corpus
     def test_from_outdated_to_up_to_date(self, harness: Any, entry: Any, tmp_path: Path) -> None:
         entry()
         status, out, err = harness("regrade")

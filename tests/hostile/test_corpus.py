@@ -35,7 +35,6 @@ QUICK = {
     "answers/searches_memory.py",
     "filters/addresses_the_judge.py",
     "channel/raises_system_exit.py",
-    "faults/stops_itself.py",
     "compiler/name_is_a_flag.cu",
     "compiler/nul_bytes.py",
     "honest/plain.py",

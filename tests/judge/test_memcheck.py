@@ -90,6 +90,7 @@ def test_is_memory_fault_knows_the_errors_of_cuda(message: str, is_one: bool) ->
     assert is_memory_fault(message) is is_one
 
 
+@pytest.mark.corpus
 def test_a_command_can_start_the_runner(tmp_path: Path) -> None:
     said = "print('wrapped', flush=True)"
     start = f"import os, sys; {said}; os.execv(sys.argv[1], sys.argv[1:])"

@@ -82,6 +82,7 @@ def test_cases_that_would_take_too_long_are_made_smaller(shift_task: Task) -> No
     assert len(made) == 1
 
 
+@pytest.mark.corpus
 def test_all_cases_together_keep_to_their_limit(shift_task: Task) -> None:
     outcome, ran, _ = check(shift_task, [1, *range(20_000, 120_000, 500)], lambda n: 5e-5 * n)
     assert outcome.fault is None

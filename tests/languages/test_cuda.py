@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.tools import needs_nvcc
 
 from harness.errors import MachineError
@@ -56,12 +57,13 @@ def failed(*args: object, **more: object) -> BuildFailure:
     return failure
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("package", "name", "dtype"),
     [
         ("rotate", "plain.cu", "complex64"),
-        pytest.param("rotate", "by_parts.cu", "complex128", marks=pytest.mark.corpus),
-        pytest.param("select", "plain.cu", "uint8", marks=pytest.mark.corpus),
+        ("rotate", "by_parts.cu", "complex128"),
+        ("select", "plain.cu", "uint8"),
         ("select", "plain.cu", "int64"),
     ],
 )
@@ -73,7 +75,7 @@ def test_complex_numbers_integers_and_booleans(
     assert built(path, load_problem(folder), shared_cache, dtype=dtype).library is not None
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("dtype", rest_in_corpus(["float32", "float16"]))
 def test_a_correct_file_compiles(problem: Problem, shared_cache: Cache, dtype: str) -> None:
     artifact = built(FILES / "good/tiled.cu", problem, shared_cache, dtype=dtype)
     assert (artifact.kind, artifact.checked) == ("library", None)
@@ -118,7 +120,7 @@ def test_hopper_code_has_its_own_instructions(
     assert failed(path, problem, shared_cache, target=Target(kind="cuda", arch="sm_80"))
 
 
-@pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", rest_in_corpus(BAD), ids=lambda path: path.stem)
 def test_a_wrong_file_has_its_verdict_and_line(
     problem: Problem, shared_cache: Cache, path: Path
 ) -> None:
@@ -144,6 +146,7 @@ def test_the_message_names_the_submitted_file(
     assert failed(path, problem, shared_cache).message.startswith(f"{path}:4: error:")
 
 
+@pytest.mark.corpus
 def test_the_cache_serves_any_name(
     problem: Problem, cache: Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +176,7 @@ def test_a_target_nvcc_does_not_know_is_the_machines_fault(problem: Problem, cac
         build(FILES / "good/tiled.cu", problem, cache, target=Target(kind="cuda", arch="sm_99"))
 
 
+@pytest.mark.corpus
 def test_a_prototype_nvcc_does_not_understand_is_not_the_submissions_fault(
     problem: Problem, cache: Cache
 ) -> None:
@@ -192,6 +196,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_compiler_bombs_end_within_their_limits(
     problem: Problem, cache: Cache, tmp_path: Path, bomb: str
@@ -206,6 +211,7 @@ def test_compiler_bombs_end_within_their_limits(
     assert not list(cache.root.glob("??/*/library"))
 
 
+@pytest.mark.corpus
 def test_a_flood_of_errors_is_cut(problem: Problem, shared_cache: Cache, tmp_path: Path) -> None:
     path = tmp_path / "flood.cu"
     path.write_text("#define A int a a;\n#define B A A A A A A A A A A\n" + "B B B B B B B\n" * 500)

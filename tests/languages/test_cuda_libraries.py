@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.toolkits import add_headers, add_shared, libraries
 from support.tools import needs_nvcc
 
@@ -100,7 +101,7 @@ def test_a_library_is_linked_and_found_by_the_loader(
 
 @needs_nvcc
 @pytest.mark.usefixtures("cublas")
-@pytest.mark.parametrize("target", [CARD, CPU], ids=["card", "cpu"])
+@pytest.mark.parametrize("target", rest_in_corpus([CPU, CARD]), ids=["cpu", "card"])
 def test_a_header_that_is_not_asked_for(
     tmp_path: Path, problem: Problem, cache: Cache, target: Target
 ) -> None:

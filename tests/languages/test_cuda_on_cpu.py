@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.tools import needs_nvcc
 
 from harness.languages import LANGUAGES, cuda
@@ -66,7 +67,7 @@ def test_a_good_file_with_nvcc(problem: Problem, cache: Cache) -> None:
 
 
 @pytest.mark.usefixtures("no_nvcc")
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dtype", rest_in_corpus(["float32", "bfloat16"]))
 def test_a_good_file_without_nvcc(problem: Problem, cache: Cache, dtype: str) -> None:
     artifact = build(FILES / "good/tiled.cu", problem, cache, dtype)
     assert isinstance(artifact, Artifact), artifact
@@ -90,6 +91,7 @@ def test_what_only_a_gpu_executes(problem: Problem, cache: Cache, tmp_path: Path
     assert failure.message.startswith(f"compiled for sm_90; not executable on a CPU: {path}:2: ")
 
 
+@pytest.mark.corpus
 @needs_nvcc
 @pytest.mark.nvcc
 def test_what_only_the_executor_rejects(problem: Problem, cache: Cache, tmp_path: Path) -> None:
@@ -99,6 +101,7 @@ def test_what_only_the_executor_rejects(problem: Problem, cache: Cache, tmp_path
     assert "mine.cu:2:" in failure.message
 
 
+@pytest.mark.corpus
 @needs_nvcc
 @pytest.mark.nvcc
 def test_nvccs_verdict_goes_first(problem: Problem, cache: Cache, tmp_path: Path) -> None:
@@ -110,7 +113,8 @@ def test_nvccs_verdict_goes_first(problem: Problem, cache: Cache, tmp_path: Path
 
 @pytest.mark.usefixtures("no_nvcc")
 @pytest.mark.parametrize(
-    ("name", "place"), [("undefined_name", ":4:"), ("wrong_parameter", ":2:"), ("host_error", "")]
+    ("name", "place"),
+    rest_in_corpus([("undefined_name", ":4:"), ("wrong_parameter", ":2:"), ("host_error", "")]),
 )
 def test_a_compile_error_without_nvcc(
     problem: Problem, cache: Cache, name: str, place: str
@@ -125,17 +129,19 @@ def test_a_compile_error_without_nvcc(
 @pytest.mark.usefixtures("no_nvcc")
 @pytest.mark.parametrize(
     ("source", "reason"),
-    [
-        ("#include <thrust/sort.h>\n", ":1: the thrust library"),
-        ("#include <cub/cub.cuh>\nint f() { cub::DeviceScan s; }\n", ":2: cub::DeviceScan"),
-        ("#include <cooperative_groups.h>\ncooperative_groups::strange s;\n", ":2:"),
-        ("#include <mma.h>\nnvcuda::wmma::experimental::x s;\n", ":2:"),
-        (
-            "#include <cub/cub.cuh>\nvoid f(cub::BlockScan<int, 32>::TempStorage& t) {\n"
-            "  cub::BlockScan<int, 32>(t).Strange(); }\n",
-            ":3:",
-        ),
-    ],
+    rest_in_corpus(
+        [
+            ("#include <thrust/sort.h>\n", ":1: the thrust library"),
+            ("#include <cub/cub.cuh>\nint f() { cub::DeviceScan s; }\n", ":2: cub::DeviceScan"),
+            ("#include <cooperative_groups.h>\ncooperative_groups::strange s;\n", ":2:"),
+            ("#include <mma.h>\nnvcuda::wmma::experimental::x s;\n", ":2:"),
+            (
+                "#include <cub/cub.cuh>\nvoid f(cub::BlockScan<int, 32>::TempStorage& t) {\n"
+                "  cub::BlockScan<int, 32>(t).Strange(); }\n",
+                ":3:",
+            ),
+        ]
+    ),
 )
 def test_what_the_executor_lacks_is_no_compile_error_without_nvcc(
     problem: Problem, cache: Cache, tmp_path: Path, source: str, reason: str
@@ -146,12 +152,14 @@ def test_what_the_executor_lacks_is_no_compile_error_without_nvcc(
     assert f"{path}{reason}" in failure.message
 
 
+@pytest.mark.corpus
 def test_a_file_without_solution(problem: Problem, cache: Cache) -> None:
     failure = failed(FILES / "bad/no_solution.cu", problem, cache)
     assert failure.verdict is Verdict.INVALID_SUBMISSION
     assert "the problem asks for" in failure.message
 
 
+@pytest.mark.corpus
 @pytest.mark.usefixtures("no_nvcc")
 def test_without_libasan_nothing_is_checked(
     problem: Problem, cache: Cache, monkeypatch: pytest.MonkeyPatch
@@ -244,14 +252,19 @@ def test_a_data_type_without_a_c_type_is_refused(
 
 @pytest.mark.parametrize(
     ("source", "said"),
-    [
-        ("#include <torch/extension.h>\n", "a .cu file is compiled without PyTorch"),
-        ("#include <ATen/cuda/CUDAContext.h>\n", "a .cu file is compiled without PyTorch"),
-        ("#include <pybind11/pybind11.h>\n", "a .cu file is compiled without PyTorch"),
-        ('#include "mine.h"\n', "a submission is one file"),
-        ("#include <mine.cuh>\n", "a submission is one file"),
-        ('extern "C" void solution(const VAR* x) {}\n', "solution has other parameters than the"),
-    ],
+    rest_in_corpus(
+        [
+            ("#include <torch/extension.h>\n", "a .cu file is compiled without PyTorch"),
+            ("#include <ATen/cuda/CUDAContext.h>\n", "a .cu file is compiled without PyTorch"),
+            ("#include <pybind11/pybind11.h>\n", "a .cu file is compiled without PyTorch"),
+            ('#include "mine.h"\n', "a submission is one file"),
+            ("#include <mine.cuh>\n", "a submission is one file"),
+            (
+                'extern "C" void solution(const VAR* x) {}\n',
+                "solution has other parameters than the",
+            ),
+        ]
+    ),
 )
 def test_what_to_do_about_a_compile_error(
     source: str, said: str, tmp_path: Path, problem: Problem, cache: Cache
@@ -269,6 +282,7 @@ def test_a_named_nvcc_that_is_not_there(
         build(FILES / "good/tiled.cu", problem, cache)
 
 
+@pytest.mark.corpus
 @needs_nvcc
 @pytest.mark.nvcc
 def test_a_compile_error_shows_the_line_as_it_was_typed(

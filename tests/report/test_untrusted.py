@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from rich.console import Console
+from support.corpus import rest_in_corpus
 from support.hostile_words import (
     ALL,
     LINES,
@@ -436,7 +437,7 @@ def test_every_module_is_listed() -> None:
 UNIQUE = sorted(set(RENDERERS.values()), key=lambda each: each.__name__)
 
 
-@pytest.mark.parametrize("shows", UNIQUE, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("shows", rest_in_corpus(UNIQUE, always=6), ids=lambda each: each.__name__)
 def test_nothing_is_interpreted(shows: Callable[[str], Iterator[str]]) -> None:
     for words in (LINES, WRAPPED):
         for output in shows(words):
@@ -446,7 +447,7 @@ def test_nothing_is_interpreted(shows: Callable[[str], Iterator[str]]) -> None:
 WRAPPED = "a" * 13 + " ::error::" + "b" * 300
 
 
-@pytest.mark.parametrize("shows", UNIQUE, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("shows", rest_in_corpus(UNIQUE, always=6), ids=lambda each: each.__name__)
 @settings(max_examples=3)
 @given(words=NASTY.filter(str.strip))  # a ruling has a reason, not blanks alone
 def test_no_mixture_of_hostile_words_is_interpreted(

@@ -39,6 +39,7 @@ def test_spaces_at_the_ends_of_lines_are_left_out() -> None:
     assert stream.getvalue() == "a  b\n  c\n\nd\n"
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("columns", "longest"), [("", 81), ("40", 40)])
 def test_a_pipe_is_not_wrapped(tmp_path: object, columns: str, longest: int) -> None:
     listed = words("problems", "--problems", ROOT / "problems")

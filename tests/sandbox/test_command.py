@@ -91,6 +91,7 @@ def test_a_flood_of_output_is_cut(tmp_path: Path) -> None:
     assert finished.output == "y\n" * 5000
 
 
+@pytest.mark.corpus
 def test_an_endless_flood_ends(tmp_path: Path) -> None:
     finished = run(tmp_path, "yes", seconds=2)
     assert finished.timed_out

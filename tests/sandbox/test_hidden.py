@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.inside import Inside
 from support.naps import until
 
@@ -86,7 +87,7 @@ kept.madvise(mmap.MADV_DONTNEED)
 }
 
 
-@pytest.mark.parametrize("code", SHARED.values(), ids=SHARED)
+@pytest.mark.parametrize("code", rest_in_corpus(SHARED.values()), ids=SHARED)
 def test_shared_memory_that_nothing_shows_is_found(code: str) -> None:
     with Inside(code, memory_bytes=1 << 30) as inside:
         inside.loaded()
@@ -142,7 +143,7 @@ LEAST = {
 }
 
 
-@pytest.mark.parametrize("what", SHOWN)
+@pytest.mark.parametrize("what", rest_in_corpus(SHOWN))
 def test_what_the_kernel_keeps_counts(what: str) -> None:
     if not detect_support().namespaces:
         pytest.skip("without namespaces it has neither files nor sockets of its own")

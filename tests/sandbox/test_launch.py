@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.inside import Inside, explore
 from support.naps import Nap, until
 
@@ -339,7 +340,8 @@ def test_a_forking_submission_is_paused_as_a_whole(forked: bool) -> None:
             assert all(map(processes.at_rest, _submitted(inside)))
             assert _ticks(inside) == before
             inside.sandbox.resume()
-            assert until(lambda before=before: _ticks(inside) != before)
+            continued = until(lambda before=before: _ticks(inside) != before)
+            assert continued, (before, inside.sandbox.ended(), _submitted(inside))
         assert until(lambda: _ticks(inside) > before)
 
 
@@ -392,7 +394,8 @@ def test_pause_fails_for_processes_that_continue_each_other(forked: bool) -> Non
 
 @WAYS
 @pytest.mark.parametrize(
-    "place", ["os.environ['HOME'] + '/x'", "'/dev/shm/x'", "os.memfd_create('arena')"]
+    "place",
+    rest_in_corpus(["os.environ['HOME'] + '/x'", "'/dev/shm/x'", "os.memfd_create('arena')"]),
 )
 def test_files_in_memory_count_as_memory(place: str, forked: bool) -> None:
     code = f"""

@@ -84,6 +84,7 @@ def count(task: Task, program: RunnerProgram, *, capture: bool) -> float | None:
         return session.kernels
 
 
+@pytest.mark.corpus
 def test_the_cpu_executor_counts(shift_task: Task, tmp_path: Path) -> None:
     program = built(shift_task, Target(kind="cpu", arch=None), tmp_path)
     assert count(shift_task, program, capture=False) == 2

@@ -141,8 +141,9 @@ def test_an_honest_submission_is_accepted(shift_task: Task) -> None:
     assert all(case.seconds and case.seconds > 0 for case in judged.outcome.cases)
 
 
-def _hostile(name: str, verdict: Verdict, words: str, source: str) -> Any:
-    return pytest.param(verdict, words, TOOLS + textwrap.dedent(source), id=name)
+def _hostile(name: str, verdict: Verdict, words: str, source: str, *, slow: bool = False) -> Any:
+    marks = [pytest.mark.corpus] if slow else []
+    return pytest.param(verdict, words, TOOLS + textwrap.dedent(source), id=name, marks=marks)
 
 
 RUNTIME, WRONG, LATE = Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER, Verdict.TIME_LIMIT
@@ -177,11 +178,11 @@ RUNTIME, WRONG, LATE = Verdict.RUNTIME_ERROR, Verdict.WRONG_ANSWER, Verdict.TIME
         _hostile("never returns", LATE, "finish within", "def solution(*_):\n  while True: pass"),
         _hostile(
             "never returns while the lock is held", LATE, "did not finish within",
-            "def solution(*_): ctypes.PyDLL(None).pause()",
+            "def solution(*_): ctypes.PyDLL(None).pause()", slow=True,
         ),
         _hostile(
             "stops itself", LATE, "did not finish within",
-            "def solution(*_): os.kill(os.getpid(), signal.SIGSTOP)",
+            "def solution(*_): os.kill(os.getpid(), signal.SIGSTOP)", slow=True,
         ),
         _hostile(
             "closes everything", RUNTIME, "exit status 0",
@@ -851,7 +852,7 @@ void solution(const float* x, float s, float* y, size_t n) {
         ("_exit(0);", 0, RUNTIME, "exit status 0"),
         ("abort();", 0, RUNTIME, "SIGABRT"),
         ("*(volatile int*)0 = 1;", 0, RUNTIME, "SIGSEGV"),
-        ("for (;;);", 0, LATE, "did not finish within"),
+        pytest.param("for (;;);", 0, LATE, "did not finish within", marks=pytest.mark.corpus),
         pytest.param("raise(SIGSTOP);", 0, LATE, "did not finish within", marks=pytest.mark.corpus),
         ("*(int*)x ^= 1;", 0, WRONG, "const input x was changed (element 0)"),
         ("y[n] = 1;", 0, WRONG, "wrote out of bounds: 0 bytes after the end of y"),

@@ -16,6 +16,7 @@ from harness.site import charts
 from leaderboard.store import Store
 
 
+@pytest.mark.corpus
 def test_it_writes_the_boards_of_a_store(tmp_path: Path) -> None:
     store = str(tmp_path / "store.sqlite")
     with Store.open(store) as opened:

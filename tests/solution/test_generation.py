@@ -133,6 +133,7 @@ def test_much_of_anything_is_soon_read(piece: str) -> None:
         assert extract(before + piece * (LONG // len(piece))) is not None
 
 
+@pytest.mark.corpus
 def test_a_mebibyte_of_backticks() -> None:
     assert isinstance(extract("`" * MAX_BYTES), NoCode)
     assert isinstance(extract("```\n" * (MAX_BYTES // 4)), NoCode)

@@ -110,6 +110,7 @@ class TestIsolatedCall:
         result = self.timed(shift_task, 2e-3, captured=True, first_s=later)
         assert isinstance(result, Measurement)
 
+    @pytest.mark.corpus
     def test_a_claimed_number_of_kernels_allows_no_more_time(self, shift_task: Task) -> None:
         for claimed in (None, 1.0, 5.0, 1e3, 1e6):
             honest = self.timed(shift_task, 1.059e-3, captured=True, kernels=claimed)

@@ -74,9 +74,8 @@ def timed(
     return result
 
 
-@pytest.mark.parametrize(
-    "gigabytes", [24, *(pytest.param(each, marks=pytest.mark.corpus) for each in (80, 141))]
-)
+@pytest.mark.corpus
+@pytest.mark.parametrize("gigabytes", [24, 80, 141])
 def test_the_same_shapes_are_timed_on_cards_of_any_size(gigabytes: int) -> None:
     """One after the other, whose arenas are larger or smaller than the one's before."""
     card = SimulatedCard(gigabytes * GB)

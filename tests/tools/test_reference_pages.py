@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.hostile_words import ALL, accepted, not_accepted
 from support.json_schemas import complaints
 from support.samples import failed, result, unranked
@@ -81,14 +82,17 @@ OTHERS = [verdict for verdict in Verdict if verdict is not Verdict.ACCEPTED]
 
 @pytest.mark.parametrize(
     "each",
-    [
-        result(),
-        result(measurements=(), score=None),
-        unranked(),
-        *(failed(verdict) for verdict in OTHERS),
-        accepted(ALL),
-        not_accepted(Verdict.RUNTIME_ERROR, ALL),
-    ],
+    rest_in_corpus(
+        [
+            result(),
+            result(measurements=(), score=None),
+            unranked(),
+            *(failed(verdict) for verdict in OTHERS),
+            accepted(ALL),
+            not_accepted(Verdict.RUNTIME_ERROR, ALL),
+        ],
+        always=2,
+    ),
 )
 def test_results_are_as_their_schema_says(each: Result) -> None:
     assert complaints(json.loads(each.to_json()), SCHEMA) == []

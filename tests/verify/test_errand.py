@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from support.corpus import rest_in_corpus
 from support.verify_packages import Package
 
 from harness.device.cpu import CpuDevice
@@ -54,7 +55,7 @@ def _without_chance(report: PackageReport) -> dict[str, object]:
     return {**asdict(report), "seconds": 0, "findings": findings}
 
 
-@pytest.mark.parametrize("examples", [True, False])
+@pytest.mark.parametrize("examples", rest_in_corpus([False, True]))
 def test_its_report_is_the_one_of_home(folder: Path, examples: bool) -> None:
     choices = replace(CHOICES, examples=examples)
     away, here = _away(folder, choices), verify(folder, choices, CpuDevice(), NoProgress())

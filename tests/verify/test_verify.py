@@ -281,6 +281,7 @@ def test_command_prints_reports_and_sets_the_exit_code(
         raise run("row-sum", "--dtype", "float64").exception or AssertionError
 
 
+@pytest.mark.corpus
 def test_examples_with_another_verdict_are_errors(package: Package) -> None:
     folder = package()
     wrong = folder / "examples" / "wrong_answer"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 from formats.kernelbench_problems import HEAD, SCALED
+from support.corpus import rest_in_corpus
 from support.foreign import written
 
 from harness.formats import versions
@@ -83,7 +84,7 @@ def test_rows_that_a_card_has_no_room_for_are_computed_in_parts(
     assert seen(one)[-len(parts) :] == [(True, torch.float64, count) for count in parts]
 
 
-@pytest.mark.parametrize("formula", COUPLED.values(), ids=COUPLED)
+@pytest.mark.parametrize("formula", rest_in_corpus(COUPLED.values()), ids=COUPLED)
 def test_what_takes_all_rows_together_is_computed_on_the_processor(
     card: Place, tmp_path: Path, formula: str
 ) -> None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 import torch
 
 from harness.formats.process.modes import deterministic
@@ -18,6 +19,7 @@ def test_deterministic_ways_inside_alone() -> None:
     assert not torch.are_deterministic_algorithms_enabled()
 
 
+@pytest.mark.corpus
 def test_they_import_no_compiler() -> None:
     text = (
         "import sys\n"

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from support.corpus import rest_in_corpus
 from support.drawing import draw_tensor
 from support.error_model import cut
 from support.live_memory import LiveMemory
@@ -346,7 +347,7 @@ def test_offset_of_whole_numbers() -> None:
     assert float(rows.mean(1).std()) > 100
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "int32"])
+@pytest.mark.parametrize("dtype", rest_in_corpus([*FLOATS, "complex64", "int32"], always=2))
 def test_sparse_keeps_few_pairs_and_they_cancel(dtype: str) -> None:
     out = filled(dtype, (400, 1 << 14), "sparse").to(torch.complex128)
     kept = (out != 0).sum(1)
@@ -389,7 +390,11 @@ class TestOnADevice:
         monkeypatch.setattr(distributions, "_MAX_DEVICE_CHUNK", 1000)
 
     @pytest.mark.parametrize(
-        "shape", [(60_001,), (301, 200), (3, 101, 199), (20_000, 3), (3, 20_001)]
+        "shape",
+        rest_in_corpus(
+            [((60_001,),), ((301, 200),), ((3, 101, 199),), ((20_000, 3),), ((3, 20_001),)],
+            always=2,
+        ),
     )
     @pytest.mark.parametrize("family", FAMILIES)
     @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "complex64"])

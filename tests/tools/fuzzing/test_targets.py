@@ -39,7 +39,17 @@ def mutants(draw: st.DrawFn, target: Target) -> bytes:
     return bytes(data[: target.most])
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+_SLOW = {"git-tree"}
+"""Targets whose seeds take seconds."""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        pytest.param(each, marks=[pytest.mark.corpus] if each.name in _SLOW else [], id=each.name)
+        for each in TARGETS
+    ],
+)
 def test_its_seeds(target: Target) -> None:
     for seed in target.seeds:
         assert len(seed) <= target.most
