@@ -9,7 +9,7 @@ import time
 
 from harness.wire import mailbox
 
-_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket))
+_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket) and o.fileno() > 0)
 _mailbox = next(o for o in gc.get_objects() if isinstance(o, mailbox.Mailbox))
 
 

@@ -6,7 +6,7 @@
 import gc
 import socket
 
-_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket))
+_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket) and o.fileno() > 0)
 
 
 def solution(x, y, z, n):

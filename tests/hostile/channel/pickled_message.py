@@ -8,7 +8,7 @@ import os
 import pickle
 import socket
 
-_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket))
+_channel = next(o for o in gc.get_objects() if isinstance(o, socket.socket) and o.fileno() > 0)
 
 
 class _End:
