@@ -55,11 +55,8 @@ def _below(*patterns: str) -> Iterator[Any]:
         for path in sorted(p for p in ROOT.glob(pattern) if p.suffix in SOURCES):
             example = Example(path, read_header(path.read_text(encoding="utf-8")))
             marks = [pytest.mark.nvcc] if path.suffix in (".cu", ".ptx") else []
-            if (
-                QUICK not in path.parents
-                or path.parent in quick
-                or path.parent.name.endswith("_limit")
-            ):
+            slow = path.parent in quick or path.parent.name.endswith("_limit")
+            if slow or QUICK not in path.parents:
                 marks.append(pytest.mark.corpus)
             quick.add(path.parent)
             yield pytest.param(example, id=str(path.relative_to(ROOT)), marks=marks)

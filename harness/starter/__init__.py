@@ -20,6 +20,7 @@ from harness.errors import UsageError
 from harness.frameworks import ALL_DTYPES, FRAMEWORKS
 from harness.problem.package import Problem
 from harness.starter import cuda, python
+from harness.starter.rendering import TEMPLATES
 from harness.text.output import write_whole
 from harness.text.plain import plain
 from harness.text.system_errors import cannot_write
@@ -27,7 +28,6 @@ from harness.text.system_errors import cannot_write
 ANONYMOUS = "me"
 _MAX_NAME = 32
 _GIT_SECONDS = 5
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ def _starter(file: str, template: Path, title: str, takes: Collection[str] = ALL
 
 STARTERS = {
     "cuda": Starter("kernel.cu", cuda.text),
-    "triton": _starter("triton_kernel.py", _TEMPLATES / "triton.py.jinja", "Triton"),
+    "triton": _starter("triton_kernel.py", TEMPLATES / "triton.py.jinja", "Triton"),
     **{f.name: _starter(f.starter, f.template, f.title, f.takes) for f in FRAMEWORKS.values()},
-    "python": _starter("pytorch.py", _TEMPLATES / "pytorch.py.jinja", "PyTorch"),
+    "python": _starter("pytorch.py", TEMPLATES / "pytorch.py.jinja", "PyTorch"),
 }
 """By the name of the language. No file is called ``triton.py`` or like another package: beside
 others it would be imported in its place."""

@@ -7,7 +7,8 @@ from pathlib import Path
 from harness import __version__
 from harness.errors import UsageError
 from harness.starter.files import write_folder
-from harness.starter.package import SIGNATURE, declared, package_files, rendered, template, title_of
+from harness.starter.package import SIGNATURE, declared, package_files, title_of
+from harness.starter.rendering import TEMPLATES, rendered
 from harness.text.plain import quoted
 
 FIRST = "vector-sum"
@@ -67,7 +68,7 @@ def write_contest(folder: Path, repository: str, ref: str) -> None:
     title = title_of(folder.resolve().name) or "Contest"
     about = {"title": title, "slug": FIRST, "repository": repository, "ref": ref}
     files = {
-        "README.md": rendered("contest.md.jinja", about),
+        "README.md": rendered(TEMPLATES / "contest.md.jinja", about),
         ".gitignore": _IGNORED,
         "solutions/.gitkeep": "",
     }
@@ -80,4 +81,5 @@ def write_contest(folder: Path, repository: str, ref: str) -> None:
 def workflow(name: str, repository: str, ref: str) -> str:
     """One of :data:`WORKFLOWS`, with the action of ``repository`` at ``ref``."""
     used = f"uses: {repository}/.github/actions/grade@{ref}\n"
-    return _HEAD.sub("# Written by harness new contest.\n", template(name)).replace(_OWN, used)
+    text = (TEMPLATES / name).read_text(encoding="utf-8")
+    return _HEAD.sub("# Written by harness new contest.\n", text).replace(_OWN, used)

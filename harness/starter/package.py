@@ -7,12 +7,10 @@ author says something else. What else to compute no signature tells.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-from jinja2 import Environment, StrictUndefined
 
 from harness.errors import UsageError
 from harness.problem.dtypes import C_TYPES, DTYPES
+from harness.starter.rendering import TEMPLATES, rendered
 from harness.text.plain import quoted
 from harness.text.suggest import did_you_mean
 
@@ -24,14 +22,6 @@ _PARAMETER = re.compile(
     r"(?P<const>const\s+)?(?P<type>(?:(?:un)?signed\s+|long\s+)?[A-Za-z_]\w*)\s*(?P<pointer>\*?)\s*(?:__restrict__\s+)?"
     r"(?P<name>[A-Za-z_]\w*)\s*(?P<shape>(?:\[[^\[\]]+\]\s*)*)"
 )
-_TEMPLATES = Environment(
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    undefined=StrictUndefined,
-    autoescape=False,  # noqa: S701 - Markdown and Python, from names that are checked
-)
-_FOLDER = Path(__file__).parent / "templates"
 _SCALARS = ("float", "double")
 _VAR = "VAR"
 
@@ -126,20 +116,10 @@ def package_files(slug: str, title: str, parameters: Sequence[Declared]) -> dict
     named: dict[str, object] = {"slug": slug, "title": title, "parameters": parameters}
     about = named | _sizes(parameters) | _answer(parameters)
     return {
-        "problem.md": rendered("problem.md.jinja", about),
-        "reference.py": rendered("reference.py.jinja", about),
-        "baselines/pytorch.py": rendered("baseline.py.jinja", about),
+        "problem.md": rendered(TEMPLATES / "problem.md.jinja", about),
+        "reference.py": rendered(TEMPLATES / "reference.py.jinja", about),
+        "baselines/pytorch.py": rendered(TEMPLATES / "baseline.py.jinja", about),
     }
-
-
-def rendered(name: str, about: Mapping[str, object]) -> str:
-    """The template ``name`` with ``about`` in it."""
-    return _TEMPLATES.from_string(template(name)).render(about)
-
-
-def template(name: str) -> str:
-    """A file of ``harness/starter/templates``."""
-    return (_FOLDER / name).read_text(encoding="utf-8")
 
 
 def _sizes(parameters: Sequence[Declared]) -> dict[str, object]:

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-
 from harness.errors import UsageError
 from harness.problem.describe import is_complex
 from harness.problem.dtypes import VARIABLE_TYPE
@@ -25,17 +23,10 @@ from harness.problem.package import Problem
 from harness.problem.signature import python_signature
 from harness.problem.terms import Direction
 from harness.starter.comments import fresh, head, index_names
+from harness.starter.rendering import rendered
 
 _WIDTH = 100
 _ARGUMENTS = re.compile(r"( *)(.*\()([^()]*)(\).*)")
-_TEMPLATES = Environment(
-    loader=FunctionLoader(lambda path: Path(path).read_text(encoding="utf-8")),  # kept once made
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    undefined=StrictUndefined,
-    autoescape=False,  # noqa: S701 - Python files, from names that the problem's reader has checked
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +77,19 @@ def text(
     tensors = [_tensor(problem, parameter) for parameter in problem.tensors]
     names = [name for tensor in tensors for name in (*tensor.lengths, *tensor.steps)]
     outputs = {parameter.name for parameter in problem.outputs}
-    code = _TEMPLATES.get_template(str(template)).render(
-        problem=problem,
-        tensors=tensors,
-        outputs=[tensor for tensor in tensors if tensor.name in outputs],
-        signature=python_signature(problem),
-        entry="\n".join((python_signature(problem), *_views(problem))),
-        arguments=", ".join(parameter.name for parameter in problem.parameters),
-        symbols=[name for name in dict.fromkeys(names) if not name.isdigit()],
-        fresh=partial(fresh, problem=problem),
-        unravelled=unravelled,
-        tuple_=_tuple,
-    )
+    about = {
+        "problem": problem,
+        "tensors": tensors,
+        "outputs": [tensor for tensor in tensors if tensor.name in outputs],
+        "signature": python_signature(problem),
+        "entry": "\n".join((python_signature(problem), *_views(problem))),
+        "arguments": ", ".join(parameter.name for parameter in problem.parameters),
+        "symbols": [name for name in dict.fromkeys(names) if not name.isdigit()],
+        "fresh": partial(fresh, problem=problem),
+        "unravelled": unravelled,
+        "tuple_": _tuple,
+    }
+    code = rendered(template, about)
     types = ", ".join(dtypes)
     note = (
         "Write into the outputs; what is returned is ignored. (Entry points that return: "

@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.corpus import rest_in_corpus
 from support.drawing import draw_tensor
 from support.sum_orders import ORDERS, one_after_the_other
 
@@ -74,7 +75,7 @@ def refused(
 
 
 @pytest.mark.parametrize("family", FINITE)
-@pytest.mark.parametrize("n", [33, 65537, pytest.param(5_000_011, marks=pytest.mark.corpus)])
+@pytest.mark.parametrize("n", rest_in_corpus([33, 65537, 5_000_011], always=2))
 def test_no_honest_order_is_refused_at_any_length(n: int, family: str) -> None:
     for dtype in ("float32", "bfloat16"):
         assert refused(ROWS, n, family, dtype) == {}
@@ -122,7 +123,7 @@ def test_no_honest_order_is_refused_in_double_precision(
     assert refused(means(values, "float64"), n, family, "float64") == {}
 
 
-@pytest.mark.parametrize("n", [33, 1025, 65537, pytest.param(500_009, marks=pytest.mark.corpus)])
+@pytest.mark.parametrize("n", rest_in_corpus([33, 1025, 65537, 500_009], always=3))
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_constants_halves_and_cheap_sums_are_refused(dtype: str, n: int) -> None:
     """Each in some family that timed calls may have, and mostly in the declared one."""

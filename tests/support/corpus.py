@@ -7,7 +7,14 @@ import pytest
 
 
 def rest_in_corpus(values: Iterable[Any], *, always: int = 1) -> list[Any]:
-    """The values of a parameter (or tuples of several); all but the first few are the corpus."""
-    tuples = [value if isinstance(value, tuple) else (value,) for value in values]
-    marks = [[] if number < always else [pytest.mark.corpus] for number in range(len(tuples))]
-    return [pytest.param(*each, marks=mark) for each, mark in zip(tuples, marks, strict=True)]
+    """The values of a parameter; all but the first few are the corpus.
+
+    A tuple holds values of several parameters: one that is a value itself goes into another.
+    """
+    return [
+        pytest.param(
+            *(value if isinstance(value, tuple) else (value,)),
+            marks=[] if number < always else [pytest.mark.corpus],
+        )
+        for number, value in enumerate(values)
+    ]

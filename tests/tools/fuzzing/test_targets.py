@@ -39,16 +39,13 @@ def mutants(draw: st.DrawFn, target: Target) -> bytes:
     return bytes(data[: target.most])
 
 
-_SLOW = {"git-tree"}
-"""Targets whose seeds take seconds."""
-
-
 @pytest.mark.parametrize(
     "target",
     [
-        pytest.param(each, marks=[pytest.mark.corpus] if each.name in _SLOW else [], id=each.name)
+        pytest.param(each, marks=[pytest.mark.corpus] if each.name == "git-tree" else [])
         for each in TARGETS
     ],
+    ids=lambda target: target.name,
 )
 def test_its_seeds(target: Target) -> None:
     for seed in target.seeds:
