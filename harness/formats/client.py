@@ -19,6 +19,7 @@ from harness.formats.messages import (
     CheckOutputs,
     DescribeCases,
     DrawInputs,
+    DrawPiece,
     DrawWeights,
     ErrorMeasured,
     EvaluateReference,
@@ -128,6 +129,38 @@ class ForeignProcess(AuthorProcess):
             drawn_on_card=on_card,
         )
         return self._through_memory(message, InputsDrawn, {}, placed, size, on_card=there)
+
+    def draw_to(
+        self, out: Tensor, spec: TensorSpec, case: FormatCase, *, small: bool, seed: int
+    ) -> None:
+        """Write one tensor that a call reads to ``out``, dense and on the card, piece by piece.
+
+        It is drawn on the card, where there is room for that, and comes through little memory.
+        """
+        assert self._card is not None
+        flat = out.view(-1)
+        at_once = min(flat.numel(), max(1, _PIECE_BYTES // out.element_size()))
+        room = self._card.room(at_once * out.element_size())
+        try:
+            for start in range(0, flat.numel(), at_once):
+                here = flat[start : start + at_once]
+                piece = PlacedTensor(
+                    name=spec.name, dtype=spec.dtype, shape=(here.numel(),), offset=0, strides=(1,)
+                )
+                message = DrawPiece(
+                    case=case.key,
+                    small=small,
+                    seed=seed,
+                    piece=piece,
+                    shape=spec.shape,
+                    start=start,
+                )
+                with self._lock:
+                    self.ask(message, InputsDrawn, (room.fd,))
+                here.copy_(part_of(room.bytes, piece))
+                settle(room.bytes)  # before the next one is written there
+        finally:
+            room.close()
 
     def weights(
         self,
@@ -280,6 +313,8 @@ class ForeignProcess(AuthorProcess):
             room.close()
 
 
+_PIECE_BYTES = 1 << 28
+"""Memory of the card through which tensors come piece by piece."""
 _LARGE = 1 << 30
 """Bytes of shared memory from which on a second copy of it costs more than to hold all of it."""
 _ANSWER = "="

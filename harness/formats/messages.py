@@ -204,8 +204,31 @@ class DrawInputs(Message):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DrawPiece(Message):
+    """Write a piece of one tensor that a call reads to memory of the card.
+
+    They are drawn for the first piece, and let go of after the last or with another message.
+    """
+
+    answers: ClassVar[tuple[str, ...]] = ("inputsdrawn", "cannotbegraded")
+    descriptors: ClassVar[Mapping[str, str]] = {"memory": "of the card: room for the piece"}
+    case: str
+    """The case's key."""
+    small: bool
+    """As it was when cases were described."""
+    seed: int
+    """All that is random follows from it."""
+    piece: PlacedTensor
+    """Where it belongs, by the tensor's name: some of its elements in row-major order."""
+    shape: tuple[int, ...]
+    """The whole tensor's."""
+    start: int
+    """The first of these elements."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InputsDrawn(Answer):
-    """All tensors lie in the memory."""
+    """All tensors, or the piece, lie in the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,8 +330,8 @@ class OutputsChecked(Answer):
 REQUESTS: Mapping[str, type[Message]] = {
     message.type: message
     for message in (
-        *(OpenAuthor, LoadFiles, DescribeCases, DrawInputs, DrawWeights, EvaluateReference),
-        *(MeasureError, CheckOutputs),
+        *(OpenAuthor, LoadFiles, DescribeCases, DrawInputs, DrawPiece, DrawWeights),
+        *(EvaluateReference, MeasureError, CheckOutputs),
     )
 }
 """What the process is asked, by type."""

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from hashlib import sha256
+from math import prod
 
 import torch
 from torch import Tensor
@@ -113,6 +114,31 @@ class Problems:
                 case, small=small, seed=seed, on_card=on_card, through_host=case.streamed
             ),
         )
+
+    def comes_in_pieces(
+        self, source: Source, case: FormatCase, spec: TensorSpec, *, small: bool
+    ) -> bool:
+        """Whether a tensor is drawn on a card that has no room for it twice, in one plain piece."""
+        plain = not spec.seen_as and spec.strides == _row_major(spec.shape)
+        return plain and case.streamed and self.described(source, small=small).on_card
+
+    def draw_to(
+        self,
+        out: Tensor,
+        spec: TensorSpec,
+        source: Source,
+        case: FormatCase,
+        *,
+        small: bool,
+        seed: int,
+    ) -> None:
+        """Write a tensor that comes in pieces to ``out``, with the values of :meth:`drawn`."""
+
+        def draw(one: ForeignProcess) -> dict[str, Tensor]:
+            one.draw_to(out, spec, case, small=small, seed=seed)
+            return {}
+
+        self._asked_of(source, draw)
 
     def weights(
         self,
@@ -266,6 +292,10 @@ class Problems:
             with each._lock:
                 each.close()
         return process
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(prod(shape[dimension + 1 :]) for dimension in range(len(shape)))
 
 
 def _bytes(kept: Iterable[Mapping[str, Tensor]]) -> int:

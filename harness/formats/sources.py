@@ -69,6 +69,17 @@ class ForeignInputs:
         drawn = PROBLEMS.drawn(self.problem.source, each, small=small, seed=bits)[tensor.name]
         return drawn if spec == case.spec else with_signs(drawn, bits)
 
+    def write(self, out: Tensor, tensor: TensorSpec, case: Case, seed: str) -> None:
+        """The same, written to ``out``; from the card piece by piece where there is little room."""
+        each, _, small = self.problem.concrete(case)
+        source = self.problem.source
+        drawn_alone = tensor not in each.weights and not case.spec.endswith(SIGNED)
+        if drawn_alone and PROBLEMS.comes_in_pieces(source, each, tensor, small=small):
+            bits = self._seed("draw", seed, case.spec)
+            PROBLEMS.draw_to(out, tensor, source, each, small=small, seed=bits)
+        else:
+            out.copy_(self.draw(tensor, case, seed))
+
     def _seed(self, what: str, seed: str, spec: str) -> int:
         digest = sha256(f"{what}|{seed}|{self.problem.source.hash}|{spec}".encode()).digest()
         return int.from_bytes(digest[:8], "big") >> 1

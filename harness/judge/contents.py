@@ -109,7 +109,7 @@ class Contents:
             for number, call in zip(calls, view, strict=True):
                 # What a warm-up comes to is not checked: the first call's inputs serve all.
                 which, case = (0, self._case) if warm_up else (number, self.case_of(number, seed))
-                call.copy_(self._inputs.draw(slots.tensor, case, f"{seed}/{which}"))
+                self._inputs.write(call, slots.tensor, case, f"{seed}/{which}")
             return
         first = f"{seed}/{calls.start}"
         self._inputs.fill(view, slots.tensor, self._case, first, warm_up=warm_up)

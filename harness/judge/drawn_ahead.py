@@ -81,6 +81,10 @@ class DrawnAhead:
         self._begin()
         return drawn
 
+    def write(self, out: Tensor, tensor: TensorSpec, case: Case, seed: str) -> None:
+        """The same, to where it belongs."""
+        out.copy_(self.draw(tensor, case, seed))
+
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
     ) -> None:

@@ -8,12 +8,12 @@ A format brings three objects, and the judge knows nothing else of it:
 
 For a correctness case, ``draw_cases`` (or ``parse_case``, for a replay) gives a
 :class:`~harness.problem.case.Case`, and ``tensors_of`` the layout of its tensors. The judge places
-buffers for some calls in an arena, fills every input with ``InputSource.draw``, poisons the outputs
-and runs the submission; ``AnswerKey.expectations`` then gives, from the inputs as they were before
-the call, what each output must hold. Timed cases use ``InputSource.fill`` instead, for some calls
-with the case's own values at a time, and once for each call with those of another family. Both are
-asked for the same inputs again where a call overwrites them, or to tell what was changed: with the
-same arguments, and an ``out`` of the same shape and strides, they must give the same bits.
+buffers for some calls in an arena, has every input written by ``InputSource.write``, poisons the
+outputs and runs the submission; ``AnswerKey.expectations`` then gives, from the inputs as they were
+before the call, what each output must hold. Timed cases use ``InputSource.fill`` instead, for some
+calls with the case's own values at a time, and once for each call with those of another family.
+Both are asked for the same inputs again where a call overwrites them, or to tell what was changed:
+with the same arguments, and an ``out`` of the same shape and strides, they must give the same bits.
 
 Packages meet this with :class:`~harness.problem.package.Problem`,
 :class:`~harness.problem.sampling.inputs.DeclaredInputs` and
@@ -57,6 +57,9 @@ class InputSource(Protocol):
 
         The same on every machine and each time, so that spec and seed replay a failure anywhere.
         """
+
+    def write(self, out: Tensor, tensor: TensorSpec, case: Case, seed: str) -> None:
+        """Write what :meth:`draw` returns to ``out``, of its shape on any device."""
 
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool

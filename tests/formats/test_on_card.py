@@ -87,7 +87,9 @@ def test_a_card_takes_what_is_drawn_and_what_is_right(tmp_path: Path) -> None:
         assert seen(near) == ([9.0] * 4, [-2.0] * 4, True)
 
 
-def test_another_process_draws_the_same_before_it_has_described(tmp_path: Path) -> None:
+def test_another_process_draws_the_same_before_it_has_described(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawing = PLACES.replace("torch.full((4,), 10.0 + ", "torch.rand(4) + (0 * ")
     drawn = []
     with process(tmp_path, pretended("cpu"), drawing) as near:
@@ -96,7 +98,12 @@ def test_another_process_draws_the_same_before_it_has_described(tmp_path: Path) 
             drawn.append(near.draw(case, small=False, seed=3, on_card=True)["x"])
             near.close()
         through = near.draw(case, small=False, seed=3, on_card=True, through_host=True)["x"]
-    assert torch.equal(*drawn) and torch.equal(drawn[0], through)
+        monkeypatch.setattr("harness.formats.client._PIECE_BYTES", 3 * 4)
+        pieces = torch.empty(4)
+        (spec,) = case.read
+        near.draw_to(pieces, spec, case, small=False, seed=3)
+    assert torch.equal(*drawn)
+    assert torch.equal(drawn[0], through) and torch.equal(drawn[0], pieces)
 
 
 WITH_TESTS = {
@@ -247,15 +254,14 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
 ) -> None:
     PROBLEMS.compute_on(WithCard())
     asked: list[tuple[str, bool]] = []
-    for name in ("draw", "right"):
+    for name in ("draw", "draw_to", "right"):
         ask = getattr(ForeignProcess, name)
 
         def noted(
             self: ForeignProcess, *given: Any, name: str = name, ask: Any = ask, **named: Any
         ) -> Any:
-            assert named["on_card"] or name == "right"  # all is drawn there
-            lies_there = named["on_card"] and not named.get("through_host", False)
-            asked.append((name, lies_there))
+            assert named.get("on_card", True) or name == "right"  # all is drawn there
+            asked.append((name, named.get("on_card", True)))
             return ask(self, *given, **named)
 
         monkeypatch.setattr(ForeignProcess, name, noted)
@@ -286,8 +292,13 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
     assert problem.within(rows, problem.footprint(rows) - 1) is None
 
     task = Task(problem, problem.reference(), "float32", WithCard(), "s")
-    ways = ((there, True, True), (alone, True, True), (rows, False, True), (here, False, False))
-    for case, drawn_there, right_there in ways:
+    ways = (
+        (there, "draw", True),
+        (alone, "draw", True),
+        (rows, "draw_to", True),
+        (here, "draw_to", False),
+    )
+    for case, drawn_by, right_there in ways:
         asked.clear()
         with closing(HostArena(lay_out(task, case, 2).size)) as arena:
             batch = Batch(task, case, arena, 2, portable=True)
@@ -305,7 +316,7 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
                 assert _small_tensors(task, batch, outcome, fault) == ()
         assert wrong is not None
         assert (wrong.call, wrong.mismatch and wrong.mismatch.first.index) == (1, (3, 5))
-        assert {*asked} == {("draw", drawn_there), ("right", right_there)}
+        assert {*asked} == {(drawn_by, True), ("right", right_there)}
 
 
 def test_rows_are_not_asked_for_where_they_depend_on_each_other(near: None, tmp_path: Path) -> None:

@@ -44,6 +44,9 @@ class Source:
             raise ProblemError([])
         return torch.full(tensor.shape, float(ord(tensor.name[0])))
 
+    def write(self, out: Tensor, tensor: TensorSpec, case: Case, seed: str) -> None:
+        out.copy_(self.draw(tensor, case, seed))
+
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
     ) -> None:

@@ -51,6 +51,9 @@ class DrawnInputs:
         bits = int.from_bytes(sha256(f"{seed}|{case.spec}".encode()).digest()[:8], "big") >> 1
         return self.author(_number(case), torch.Generator().manual_seed(bits))[tensor.name]
 
+    def write(self, out: Tensor, tensor: TensorSpec, case: Case, seed: str) -> None:
+        out.copy_(self.draw(tensor, case, seed))
+
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
     ) -> None:

@@ -23,6 +23,7 @@ from harness.formats.messages import (
     CheckOutputs,
     DescribeCases,
     DrawInputs,
+    DrawPiece,
     DrawWeights,
     ErrorMeasured,
     EvaluateReference,
@@ -88,9 +89,13 @@ class ForeignAuthor:
         self._threads = 1
         self._drawn_there: dict[tuple[str, int, bool], bool] = {}
         """Where inputs were drawn that could have been drawn in another place: on the card?"""
+        self._in_pieces: tuple[tuple[str, int, bool], Mapping[str, Tensor]] | None = None
+        """Inputs that are being handed over piece by piece, and what was asked for."""
 
     def answer(self, message: Message, descriptors: list[int]) -> Answer:
         """Obey ``message``; whatever the author's code raises comes through."""
+        if not isinstance(message, DrawPiece):
+            self._in_pieces = None
         match message:
             case OpenAuthor():
                 sys.path += message.path
@@ -116,6 +121,9 @@ class ForeignAuthor:
                 drawn = self._drawn(message)
                 with _room(descriptors[0], message.tensors, on_card=message.on_card) as room:
                     _write(room, message.tensors, drawn)
+                return InputsDrawn()
+            case DrawPiece():
+                self._hand_over(message, descriptors[0])
                 return InputsDrawn()
             case DrawWeights():
                 made = self._weights(message)
@@ -177,32 +185,51 @@ class ForeignAuthor:
         return AuthorFailed(line=line, message=(text.splitlines() or [""])[0][:_MESSAGE])
 
     def _drawn(self, message: DrawInputs) -> Mapping[str, "Tensor"]:
-        """The tensors that a call reads.
+        """The tensors that a call reads, drawn where the message says."""
+        if message.drawn_on_card and not message.on_card:
+            return self._drawn_where_there_is_room(message)
+        return self._drawn_in_place(message, on_card=message.drawn_on_card)
 
-        Those that go to the host's memory need not be drawn on a card that is too full for it: the
-        processor draws them then, and again whenever they are asked for.
+    def _drawn_where_there_is_room(self, message: DrawInputs | DrawPiece) -> Mapping[str, "Tensor"]:
+        """The tensors that a call reads, drawn on the card if it is not too full for that.
+
+        Else the processor draws them, then and whenever they are asked for again.
         """
         import torch
 
-        draw = partial(self._problem.draw, message.case, message.seed, small=message.small)
-        may_move = message.drawn_on_card and not message.on_card
         key = message.case, message.seed, message.small
-        there = self._drawn_there.get(key, True) if may_move else message.drawn_on_card
-        _place().draw_there(there)
-        try:
-            found = draw()
-        except torch.OutOfMemoryError:
-            if not (may_move and there) or key in self._drawn_there:
-                raise
-            there = False
-        else:
-            if may_move:
-                self._drawn_there[key] = there
-            return found
-        _place().tidy()
-        _place().draw_there(there)
-        self._drawn_there[key] = there
-        return draw()
+        was_on_card = self._drawn_there.get(key)
+        if was_on_card is not False:
+            try:
+                found = self._drawn_in_place(message, on_card=True)
+            except torch.OutOfMemoryError:
+                if was_on_card:
+                    raise
+            else:
+                self._drawn_there[key] = True
+                return found
+            _place().tidy()
+        self._drawn_there[key] = False
+        return self._drawn_in_place(message, on_card=False)
+
+    def _drawn_in_place(
+        self, message: DrawInputs | DrawPiece, *, on_card: bool
+    ) -> Mapping[str, "Tensor"]:
+        _place().draw_there(on_card)
+        return self._problem.draw(message.case, message.seed, small=message.small)
+
+    def _hand_over(self, message: DrawPiece, fd: int) -> None:
+        """Write a piece of what was drawn for the first; the last has it let go of on a card."""
+        key, piece = (message.case, message.seed, message.small), message.piece
+        if self._in_pieces is None or self._in_pieces[0] != key:
+            self._in_pieces = None
+            self._in_pieces = key, self._drawn_where_there_is_room(message)
+        whole = _checked(self._in_pieces[1].get(piece.name), piece.name, message.shape)
+        stop = message.start + piece.shape[0]
+        with _room(fd, (piece,), on_card=True) as room, _real():
+            _at(room, piece).copy_(whole.reshape(-1)[message.start : stop])
+            if stop == whole.numel() and whole.is_cuda:
+                self._in_pieces = None
 
     def _weights(self, message: DrawWeights) -> Mapping[str, "Tensor"]:
         make = partial(self._problem.weights, message.seed, small=message.small)
@@ -305,15 +332,24 @@ def _at(room: "Tensor", each: PlacedTensor) -> "Tensor":
 
 def _write(room: "Tensor", wanted: tuple[PlacedTensor, ...], found: Mapping[str, "Tensor"]) -> None:
     """Write what was found to the memory, once all of it is checked."""
-    import torch
+    checked = [_checked(found.get(each.name), each.name, each.shape) for each in wanted]
+    with _real():
+        for each, tensor in zip(wanted, checked, strict=True):
+            _at(room, each).copy_(tensor)
 
+
+def _checked(tensor: "Tensor | None", name: str, shape: tuple[int, ...]) -> "Tensor":
+    """The tensor, if it is there in this shape."""
     from harness.formats.process.adaptor import MistakeError
 
-    for each in wanted:
-        tensor = found.get(each.name)
-        if tensor is None or tuple(tensor.shape) != each.shape:
-            shape = "nothing" if tensor is None else tuple(tensor.shape)
-            raise MistakeError(f"{each.name} is {shape} now, and was {each.shape} before")
-    with torch._C.DisableTorchFunction():  # or the fake card would have a say in it
-        for each in wanted:
-            _at(room, each).copy_(found[each.name])
+    if tensor is None or tuple(tensor.shape) != shape:
+        now = "nothing" if tensor is None else tuple(tensor.shape)
+        raise MistakeError(f"{name} is {now} now, and was {shape} before")
+    return tensor
+
+
+def _real() -> AbstractContextManager[None]:
+    """Inside, the fake card has no say in what devices mean."""
+    import torch
+
+    return torch._C.DisableTorchFunction()

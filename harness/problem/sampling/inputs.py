@@ -43,6 +43,10 @@ class DeclaredInputs:
         fill(out, parameter, generator=generator, family=case.family, steepest=steepest)
         return out
 
+    def write(self, out: Tensor, tensor: TensorSpec, case: Case, seed: str) -> None:
+        """Write what :meth:`draw` returns to ``out``."""
+        out.copy_(self.draw(tensor, case, seed))
+
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
     ) -> None:

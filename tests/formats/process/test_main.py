@@ -12,8 +12,9 @@ import torch
 from formats.kernelbench_problems import HEAD
 from support.foreign import written
 
-from harness.formats.messages import DescribeCases, DrawInputs, PlacedTensor
+from harness.formats.messages import DescribeCases, DrawInputs, DrawPiece, PlacedTensor
 from harness.formats.process import model_file
+from harness.formats.process.adaptor import MistakeError
 from harness.formats.process.kernelbench import KernelBench
 from harness.formats.process.main import ForeignAuthor
 from harness.formats.process.place import Place
@@ -143,6 +144,30 @@ def test_inputs_that_go_to_the_host_may_be_drawn_there_and_are_the_same_each_tim
     full.append(1)
     with pytest.raises(torch.OutOfMemoryError):
         drawn(3, lies_there=True)
+    full.clear()
+
+    def piece(seed: int, start: int, shape: tuple[int, ...] = (4,)) -> list[float]:
+        fd = sealed_memory("test", 64)
+        tensor = PlacedTensor(name="x", dtype="float32", shape=(2,), strides=(1,), offset=8)
+        message = DrawPiece(
+            case="inputs=1", small=False, seed=seed, piece=tensor, shape=shape, start=start
+        )
+        try:
+            author.answer(message, [fd])
+            return torch.frombuffer(bytearray(os.pread(fd, 8, 8)), dtype=torch.float32).tolist()
+        finally:
+            os.close(fd)
+
+    for seed, whole in ((1, first), (2, second)):
+        assert piece(seed, 0) + piece(seed, 2) == whole.tolist()
+    full.append(1)
+    assert piece(2, 1) == second[1:3].tolist()  # of what is held
+    author.answer(DescribeCases(small=False), [])
+    full.append(1)
+    with pytest.raises(torch.OutOfMemoryError):
+        piece(1, 0)
+    with pytest.raises(MistakeError, match=r"x is \(4,\) now, and was \(5,\) before"):
+        piece(2, 0, (5,))
 
 
 def test_a_card_that_is_left_has_all_its_memory_back(
