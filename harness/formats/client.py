@@ -139,14 +139,15 @@ class ForeignProcess(AuthorProcess):
         """
         assert self._card is not None
         flat = out.view(-1)
-        at_once = min(flat.numel(), max(1, _PIECE_BYTES // out.element_size()))
-        room = self._card.room(at_once * out.element_size())
+        count = min(flat.numel(), max(1, _PIECE_BYTES // out.element_size()))
+        last = flat.numel() - count
+        starts = (*range(0, last, count), last)  # of pieces of one size: the last two may overlap
+        piece = PlacedTensor(
+            name=spec.name, dtype=spec.dtype, shape=(count,), offset=0, strides=(1,)
+        )
+        room = self._card.room(count * out.element_size())
         try:
-            for start in range(0, flat.numel(), at_once):
-                here = flat[start : start + at_once]
-                piece = PlacedTensor(
-                    name=spec.name, dtype=spec.dtype, shape=(here.numel(),), offset=0, strides=(1,)
-                )
+            for start in starts:
                 message = DrawPiece(
                     case=case.key,
                     small=small,
@@ -157,7 +158,7 @@ class ForeignProcess(AuthorProcess):
                 )
                 with self._lock:
                     self.ask(message, InputsDrawn, (room.fd,))
-                here.copy_(part_of(room.bytes, piece))
+                flat[start : start + count].copy_(part_of(room.bytes, piece))
                 settle(room.bytes)  # before the next one is written there
         finally:
             room.close()

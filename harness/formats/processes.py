@@ -119,7 +119,7 @@ class Problems:
         self, source: Source, case: FormatCase, spec: TensorSpec, *, small: bool
     ) -> bool:
         """Whether a tensor is drawn on a card that has no room for it twice, in one plain piece."""
-        plain = not spec.seen_as and spec.strides == _row_major(spec.shape)
+        plain = not spec.seen_as and 0 not in spec.shape and spec.strides == _row_major(spec.shape)
         return plain and case.streamed and self.described(source, small=small).on_card
 
     def draw_to(
