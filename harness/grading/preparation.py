@@ -50,13 +50,7 @@ class Sessions(ExitStack):
 
 
 class Preparation:
-    """Checks submissions, and loads those that are right.
-
-    Args:
-        cache: keeps what was built.
-        open_session: starts a runner with a submission's program.
-        profiler: finds Nsight Compute; None if it is not there.
-    """
+    """Checks submissions, and loads those that are right; made with arguments of the grader's."""
 
     def __init__(
         self,
