@@ -132,7 +132,13 @@ class Problems:
         small: bool,
         seed: int,
     ) -> None:
-        """Write a tensor that comes in pieces to ``out``, with the values of :meth:`drawn`."""
+        """Write a tensor that comes in pieces to ``out``, with the values of :meth:`drawn`.
+
+        What is remembered makes room for it on the card.
+        """
+        with self._lock:
+            for key in [key for key, found in self._kept.items() if _on_card(found)]:
+                del self._kept[key]
 
         def draw(one: ForeignProcess) -> dict[str, Tensor]:
             one.draw_to(out, spec, case, small=small, seed=seed)
@@ -270,8 +276,7 @@ class Problems:
         if _bytes(self._kept.values()) <= _KEPT_BYTES:
             return False
         last = self._kept[next(reversed(self._kept))]
-        on_card = any(tensor.is_cuda for tensor in last.values())
-        return len(self._kept) > 1 or (on_card and _bytes([last]) > _KEPT_ON_CARD)
+        return len(self._kept) > 1 or (_on_card(last) and _bytes([last]) > _KEPT_ON_CARD)
 
     def _asked_of(self, source: Source, make: Make) -> dict[str, Tensor]:
         try:
@@ -296,6 +301,10 @@ class Problems:
 
 def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(prod(shape[dimension + 1 :]) for dimension in range(len(shape)))
+
+
+def _on_card(kept: Mapping[str, Tensor]) -> bool:
+    return any(tensor.is_cuda for tensor in kept.values())
 
 
 def _bytes(kept: Iterable[Mapping[str, Tensor]]) -> int:

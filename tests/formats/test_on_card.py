@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -300,9 +301,12 @@ def test_a_small_cards_memory_is_for_the_calls_alone(
     )
     for case, drawn_by, right_there in ways:
         asked.clear()
+        remembered: Any = {"x": SimpleNamespace(is_cuda=True, nbytes=1)}
+        PROBLEMS._kept[("on the card",)] = remembered
         with closing(HostArena(lay_out(task, case, 2).size)) as arena:
             batch = Batch(task, case, arena, 2, portable=True)
             batch.fill("seed")
+            assert (("on the card",) in PROBLEMS._kept) == (drawn_by == "draw")  # or made room
             for call in range(2):
                 for name, want in batch.expectations(call).items():
                     batch.outputs(call)[name].copy_(want.expected)

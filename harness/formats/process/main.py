@@ -228,7 +228,7 @@ class ForeignAuthor:
         stop = message.start + piece.shape[0]
         with _room(fd, (piece,), on_card=True) as room, _real():
             _at(room, piece).copy_(whole.reshape(-1)[message.start : stop])
-            if stop == whole.numel() and whole.is_cuda:
+            if stop == whole.numel() and whole.device.type != "cpu":  # is_cuda is pretended
                 self._in_pieces = None
 
     def _weights(self, message: DrawWeights) -> Mapping[str, "Tensor"]:

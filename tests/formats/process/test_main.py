@@ -98,21 +98,24 @@ def get_inputs():
     if place.PLACE.draws and ROOM:
         ROOM.pop()
         raise torch.OutOfMemoryError
+    DRAWN.append(1)
     return [torch.rand(4) + 10 * place.PLACE.draws]
 
 def get_init_inputs():
     return []
 
-ROOM = []
+DRAWN, ROOM = [], []
 """
 
 
 def test_inputs_that_go_to_the_host_may_be_drawn_there_and_are_the_same_each_time(
-    card: Place, tmp_path: Path
+    card: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(torch.Tensor, "is_cuda", property(lambda _: True))  # as problems see it
     author = ForeignAuthor(tmp_path)
     author._loaded = one = KernelBench(written(tmp_path, "1_a.py", HEAD + FULL))
-    full = one._file(False)._get_inputs.__globals__["ROOM"]
+    names = one._file(False)._get_inputs.__globals__
+    full = names["ROOM"]
 
     def drawn(seed: int, *, lies_there: bool = False) -> torch.Tensor:
         size = 4 * 4
@@ -161,7 +164,9 @@ def test_inputs_that_go_to_the_host_may_be_drawn_there_and_are_the_same_each_tim
     for seed, whole in ((1, first), (2, second)):
         assert piece(seed, 0) + piece(seed, 2) == whole.tolist()
     full.append(1)
-    assert piece(2, 1) == second[1:3].tolist()  # of what is held
+    count = len(names["DRAWN"])
+    assert piece(2, 1) == second[1:3].tolist()
+    assert len(names["DRAWN"]) == count  # what the processor has drawn is held
     author.answer(DescribeCases(small=False), [])
     full.append(1)
     with pytest.raises(torch.OutOfMemoryError):
