@@ -22,8 +22,12 @@ from harness.session.session import Session
 from harness.timing.statistics import lower_quartile
 from harness.timing.timed_program import TimedProgram
 
-LENGTHS = ((2, 1), (1000, 1), (5000, 1), (25000, 1), (1000, 25), (50, 480), (20, 1000), (2, 1000))
-"""Microseconds of a spin, and how many of them a batch has."""
+LENGTHS = (
+    (2, 1), (1000, 1), (5000, 1), (20100, 1), (25000, 1), (41100, 1), (1000, 25), (50, 480),
+    (20, 1000), (2, 1000),
+)  # fmt: skip
+"""Microseconds of a spin, and how many of them a batch has. A judge that looked at runners every 20
+ms would do so while those of 20.1 and 41.1 ms end."""
 
 _BLOCKS, _UNCOUNTED = 18, 2
 
@@ -58,6 +62,7 @@ def constant(grader: Grader, device: Device, folder: Path) -> Iterator[Row]:
                 session, task, name="spin", trusted=False, capture=True, cpu=cpu, idle=overhead.idle
             )
             fault = fault or timed.setup(case, calls)
+            timed.estimated_call_s = us * 1e-6
             for block in range(_BLOCKS):
                 if fault is not None:
                     raise MachineError(fault.message)

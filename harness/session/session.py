@@ -37,6 +37,10 @@ _SPIN_CHECKS = 64
 
 _LOOK_SECONDS = 0.02
 """Time between two looks at the runner while it works."""
+_ABOUT, _MOST_ABOUT_SECONDS = 0.25, 0.1
+"""No look begins while *done* is expected: so much of the expected time before it and after, or so
+long if that is less. What comes during a look, of 1 ms or of 40 beside neighbours that hold much
+shared memory, would be seen late, and count as longer."""
 
 
 class Session:
@@ -55,6 +59,8 @@ class Session:
         self._round = 0
         self.layers: tuple[str, ...] = ()
         """The layers that confine the runner, in words; empty until it has started."""
+        self._look_s = 0.0
+        """Seconds that the last look at the runner took."""
         self.probes = (0.0, 0.0)
         """Seconds that the device's probes took before *go* and after *done* of the last batch.
 
@@ -338,6 +344,7 @@ class Session:
         cpu: int | None = None,
         during: Callable[[float], None] | None = None,
         profiled: bool = False,
+        expected_s: float = 0.0,
     ) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
@@ -349,7 +356,8 @@ class Session:
         a batch of one short call drowns: without ``stop`` the runner waits for *go* awake. ``cpu``
         is the processor that it launches recorded calls from; None: any. ``during`` is called again
         and again while the calls are at work, with the seconds since *go*. ``profiled``: a profiler
-        that waits for it is told of these calls.
+        that waits for it is told of these calls. ``expected_s`` is about how long they take, where
+        that is known: nothing else is done when they end.
         """
         self._round += 1
         message = messages.Run(round=self._round, cpu=cpu, profiled=profiled)
@@ -372,7 +380,7 @@ class Session:
         self._sandbox.resume()
         self._mailbox.go = self._round
         with self._channel.used():
-            fault = self._await_done(start, deadline, seconds, during)
+            fault = self._await_done(start, deadline, seconds, during, expected_s)
         elapsed = time.perf_counter() - start
         self.took_s = self._channel.time() - (deadline - seconds)
         if fault is not None:
@@ -398,7 +406,7 @@ class Session:
         self._sandbox.resume()
         self._mailbox.go = self._round
         with self._channel.used():
-            fault = self._await_done(start, deadline, self._call_s, None)
+            fault = self._await_done(start, deadline, self._call_s)
         if fault is None:
             self._channel.receive(messages.Finished, _FINISHED_SECONDS)
 
@@ -407,7 +415,8 @@ class Session:
         start: float,
         deadline: float,
         seconds: float,
-        during: Callable[[float], None] | None,
+        during: Callable[[float], None] | None = None,
+        expected_s: float = 0.0,
     ) -> Fault | None:
         """Spin on the mailbox; now and then check that the runner is alive and within limits."""
         mailbox, number = self._mailbox, self._round
@@ -421,8 +430,11 @@ class Session:
                 time.sleep(50e-6)
             if during is not None:
                 during(time.perf_counter() - start)
-            if time.perf_counter() < look:
+            now = time.perf_counter()
+            about_s = min(_ABOUT * expected_s, _MOST_ABOUT_SECONDS) + self._look_s
+            if now < look or (expected_s and abs(now - start - expected_s) < about_s):
                 continue
             if (fault := self._channel.look(deadline, seconds)) is not None:
                 return None if mailbox.done == number else fault
-            look = time.perf_counter() + _LOOK_SECONDS
+            self._look_s = time.perf_counter() - now
+            look = now + self._look_s + _LOOK_SECONDS

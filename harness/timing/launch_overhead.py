@@ -107,7 +107,8 @@ class OverheadProbe:
     def _run(self, batch: Batch, seed: str, cpu: int | None, wait_s: float = 0.0) -> float:
         argument = self._small.batch.outputs(0)["nanoseconds"]
         nanoseconds = round(wait_s * 1e9)
-        seconds = self._session.run(_WaitingBatch(batch, argument, nanoseconds), seed, cpu=cpu)
+        waiting = _WaitingBatch(batch, argument, nanoseconds)
+        seconds = self._session.run(waiting, seed, cpu=cpu, expected_s=wait_s)
         if isinstance(seconds, Fault):
             raise MachineError(f"the null kernel fails: {seconds.message}")
         return seconds - nanoseconds * 1e-9

@@ -152,7 +152,10 @@ class TimedProgram:
             self.round_trip_s = (time.perf_counter() - began) / self.calls
 
     def _time(self, seed: str, awake: bool, idle_after_s: float) -> float | Fault:
-        seconds = self.session.run(self.batch, seed, stop=not awake, cpu=self.cpu)
+        expected_s = self.estimated_call_s * self.calls
+        seconds = self.session.run(
+            self.batch, seed, stop=not awake, cpu=self.cpu, expected_s=expected_s
+        )
         self.clocks = self._monitor.clocks() if self._monitor and not awake else None
         if isinstance(seconds, Fault) or not self.batch.checked:
             return seconds

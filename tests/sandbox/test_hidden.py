@@ -4,7 +4,7 @@ import fcntl
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -283,6 +283,37 @@ def test_what_is_nobodys_for_a_moment_is_not_hidden(
     monkeypatch.setattr(hidden, "_SURE_S", 0.2)
     watch = HiddenMemory()
     assert (watch.beyond(1 << 39, [os.getpid()], 0) > 0) == (looks > 2)
+
+
+def test_a_look_at_all_processes_that_finds_nothing_is_good_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain, now, looked = hidden._sums(), [100.0], list[float]()
+    held = 0
+
+    def held_by(pids: Iterable[int]) -> int:
+        if list(pids) != [os.getpid()]:
+            looked.append(now[0])
+            now[0] += 0.04
+            return held
+        return 0
+
+    sums = plain
+    monkeypatch.setattr(hidden, "_sums", lambda: sums)
+    monkeypatch.setattr(hidden, "_held_by", held_by)
+    monkeypatch.setattr(hidden, "_could_hide", lambda _: True)
+    monkeypatch.setattr(hidden.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(hidden.time, "sleep", lambda s: now.__setitem__(0, now[0] + s))
+    watch = HiddenMemory()
+    held = 1 << 40
+    sums = {**plain, "Shmem": plain["Shmem"] + held}
+    for _ in range(3):
+        assert watch.beyond(1 << 30, [1], 0) == 0  # others have it
+    assert len(looked) == 1
+    sums = {**plain, "Shmem": plain["Shmem"] + 2 * held}
+    now[0] += 0.41
+    assert watch.beyond(1 << 30, [1], 0) > 0.9 * held
+    assert len(looked) > 2
 
 
 def test_processes_that_are_gone_hold_nothing() -> None:

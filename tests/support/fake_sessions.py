@@ -49,6 +49,8 @@ class FakeSession:
         self.per_call, self.constant, self.noise = per_call, constant, noise
         self.captures, self.fails, self.writes = captures, fails, writes
         self.batches: list[tuple[int, str]] = []
+        self.expected: list[float] = []
+        """Of each batch, the seconds that the judge expects."""
         self.closed = False
 
     def running(self) -> int:
@@ -73,7 +75,9 @@ class FakeSession:
         stop: bool = True,
         cpu: int | None = None,
         during: Callable[[float], None] | None = None,
+        expected_s: float = 0.0,
     ) -> float | Fault:
+        self.expected.append(expected_s)
         batch.fill(seed)
         if self.writes:
             # What looks at a batch is filled in its place.

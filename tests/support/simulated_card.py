@@ -84,9 +84,7 @@ class HonestSession(FakeSession):
             self.arena = None
         return None
 
-    def run(
-        self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
-    ) -> float | Fault:
+    def run(self, batch: Any, seed: str, **options: Any) -> float | Fault:
         batch.fill(seed)
         with _disable_current_modes():
             for call in range(batch.layout.calls):

@@ -28,7 +28,8 @@ class NullKernelSession(FakeSession):
     probes = (40e-6, 180e-6)
     ticks = 1e-9
 
-    def run(self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None) -> Any:
+    def run(self, batch: Any, seed: str, *, expected_s: float = 0.0, **options: Any) -> Any:
+        self.expected.append(expected_s)
         self.batches.append((batch.layout.calls, seed))
         if self.fails == "run":
             return FAULT
@@ -108,6 +109,7 @@ def test_null_kernel_waits_as_long_as_the_calls_take(
     session.run = lambda *how, **more: seen.append(plain(*how, **more)) or seen[-1]  # type: ignore[method-assign]
     assert probe.time(batch, "seed", None, wait_s) == pytest.approx(2e-4, abs=2e-6)
     assert seen == pytest.approx([2e-4 + waited_s], abs=2e-6)
+    assert session.expected[-1] == waited_s
 
 
 @pytest.mark.parametrize("point", ["map", "prepare", "run"])

@@ -80,12 +80,10 @@ class Checked(FakeSession):
     def perf_counter(self) -> float:
         return self.now
 
-    def run(
-        self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
-    ) -> float | Fault:
+    def run(self, batch: Any, seed: str, *, stop: bool = True, **options: Any) -> float | Fault:
         if not self.first or not self.batches:
             self.now += self.all_s * batch.layout.calls
-        return super().run(batch, seed, stop=stop)
+        return super().run(batch, seed, stop=stop, **options)
 
 
 @pytest.mark.parametrize(("first", "calls"), [(False, 10), (True, 23)])
@@ -177,10 +175,10 @@ class TestShape:
 
         class Told(FakeSession):
             def run(
-                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+                self, batch: Any, seed: str, *, stop: bool = True, **options: Any
             ) -> float | Fault:
                 order.append(type(self).__name__)
-                return super().run(batch, seed, stop=stop)
+                return super().run(batch, seed, stop=stop, **options)
 
         class A(Told): ...
 
@@ -433,10 +431,10 @@ class TestHeldToAccount:
             """Of each batch 0.2 ms does not show, which is much of a batch of one call."""
 
             def run(
-                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+                self, batch: Any, seed: str, *, stop: bool = True, **options: Any
             ) -> float | Fault:
                 self.per_call = 0.1 if len(self.batches) < slow else 1e-3
-                seconds = super().run(batch, seed, stop=stop)
+                seconds = super().run(batch, seed, stop=stop, **options)
                 return seconds if isinstance(seconds, Fault) else seconds - 2e-4
 
         session = Sly(constant=1e-4)
@@ -453,9 +451,9 @@ class TestHeldToAccount:
     ) -> None:
         class Kept(FakeSession):
             def run(
-                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+                self, batch: Any, seed: str, *, stop: bool = True, **options: Any
             ) -> float | Fault:
-                seconds = super().run(batch, seed, stop=stop)
+                seconds = super().run(batch, seed, stop=stop, **options)
                 return seconds if len(self.batches) > 1 else 0.1
 
         result = measured(shift_task, FakeSession(), beside := Kept(2e-3, constant=1e-4))
@@ -486,9 +484,9 @@ class TestHeldToAccount:
 
         class Kept(FakeSession):
             def run(
-                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+                self, batch: Any, seed: str, *, stop: bool = True, **options: Any
             ) -> float | Fault:
-                seconds = super().run(batch, seed, stop=stop)
+                seconds = super().run(batch, seed, stop=stop, **options)
                 self.probes = (2.4e-3 if (kept := next(busy)) else 4e-5, 2e-4)
                 assert not isinstance(seconds, Fault)
                 return 2 * seconds if kept else seconds

@@ -64,6 +64,16 @@ class TestPrepareForTiming:
         assert prepare_for_timing(cast(Session, FakeSession()), lambda: FAULT, task, CASE) == FAULT
 
 
+def test_a_batch_is_expected_to_take_what_its_calls_took_before(shift_task: Task) -> None:
+    session = FakeSession(2e-3)
+    one = fake_program(shift_task, session)
+    assert one.setup(CASE, 4) is None
+    assert one.time("first") == pytest.approx(8e-3)
+    one.estimated_call_s = 2e-3
+    assert one.time("second") == pytest.approx(8e-3)
+    assert session.expected == pytest.approx([0.0, 8e-3])
+
+
 def test_release_gives_the_memory_back(shift_task: Task) -> None:
     one = fake_program(shift_task, FakeSession())
     assert one.setup(CASE, 4) is None
@@ -86,10 +96,10 @@ class TestIdleProbes:
 
         class Probed(FakeSession):
             def run(
-                self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
+                self, batch: Any, seed: str, *, stop: bool = True, **options: Any
             ) -> float | Fault:
                 self.probes = next(seen)
-                seconds = super().run(batch, seed, stop=stop)
+                seconds = super().run(batch, seed, stop=stop, **options)
                 ahead = self.probes[0] > 1e-3
                 return seconds - gain if ahead and not isinstance(seconds, Fault) else seconds
 
@@ -191,11 +201,9 @@ class TestCompany:
 
 def test_outputs_written_after_done_are_a_wrong_answer(shift_task: Task) -> None:
     class Late(FakeSession):
-        def run(
-            self, batch: Any, seed: str, *, stop: bool = True, cpu: int | None = None
-        ) -> float | Fault:
+        def run(self, batch: Any, seed: str, *, stop: bool = True, **options: Any) -> float | Fault:
             self.writes = False
-            seconds = super().run(batch, seed, stop=stop)
+            seconds = super().run(batch, seed, stop=stop, **options)
             x, y = batch.layout.slots
             batch._view(batch._bytes, y).copy_(batch._view(batch._bytes, x) + 0.5)
             return seconds
