@@ -269,7 +269,7 @@ def _spec(
         name=name,
         dtype=dtype,
         shape=shape,
-        strides=_dense(shape),
+        strides=row_major(shape),
         direction=direction,
         zeroed=zeroed and direction is Direction.OUT,
         together=direction is not Direction.OUT,
@@ -279,14 +279,14 @@ def _spec(
 def _has_rows(specs: list[TensorSpec]) -> bool:
     """Whether all tensors have as many rows, each row in one piece, and are read or written."""
     plain = all(
-        spec.direction is not Direction.INOUT and spec.strides == _dense(spec.shape)
+        spec.direction is not Direction.INOUT and spec.strides == row_major(spec.shape)
         for spec in specs
     )
     return plain and len({spec.shape[:1] for spec in specs}) == 1 and bool(specs[0].shape)
 
 
-def _dense(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Strides of a row-major tensor."""
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of a tensor in row-major order, without gaps."""
     return tuple(math.prod(shape[d + 1 :]) for d in range(len(shape)))
 
 

@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from hashlib import sha256
-from math import prod
 
 import torch
 from torch import Tensor
@@ -16,7 +15,7 @@ from harness.errors import Diagnostic, ProblemError
 from harness.formats.base import Source
 from harness.formats.card import Card, Machine
 from harness.formats.client import ForeignProcess, Ungradable
-from harness.formats.description import Description, FormatCase
+from harness.formats.description import Description, FormatCase, row_major
 from harness.problem.terms import TensorSpec
 from harness.text.plain import plain_lines
 
@@ -119,7 +118,7 @@ class Problems:
         self, source: Source, case: FormatCase, spec: TensorSpec, *, small: bool
     ) -> bool:
         """Whether a tensor is drawn on a card that has no room for it twice, in one plain piece."""
-        plain = not spec.seen_as and 0 not in spec.shape and spec.strides == _row_major(spec.shape)
+        plain = not spec.seen_as and spec.strides == row_major(spec.shape)
         return plain and case.streamed and self.described(source, small=small).on_card
 
     def draw_to(
@@ -297,10 +296,6 @@ class Problems:
             with each._lock:
                 each.close()
         return process
-
-
-def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(prod(shape[dimension + 1 :]) for dimension in range(len(shape)))
 
 
 def _on_card(kept: Mapping[str, Tensor]) -> bool:

@@ -430,9 +430,10 @@ class Session:
                 time.sleep(50e-6)
             if during is not None:
                 during(time.perf_counter() - start)
-            now = time.perf_counter()
+            if (now := time.perf_counter()) < look:
+                continue
             about_s = min(_ABOUT * expected_s, _MOST_ABOUT_SECONDS) + self._look_s
-            if now < look or (expected_s and abs(now - start - expected_s) < about_s):
+            if expected_s and abs(now - start - expected_s) < about_s:
                 continue
             if (fault := self._channel.look(deadline, seconds)) is not None:
                 return None if mailbox.done == number else fault
