@@ -1,6 +1,8 @@
 """Benchmarks: times of an accepted submission on all timed shapes, in turns with the baselines."""
 
+import math
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -44,6 +46,9 @@ from harness.timing.trusted import TrustedRunners
 
 _PREPARE_S = 120.0
 """Seconds for a further baseline, whose first call may compile."""
+_STILL_WARM_S, _WARMED = 5.0, 0.75
+"""For so many seconds after a measurement its successor needs no more than a part of a warm-up: so
+much has been done. Checks are at work on the device between the two."""
 
 
 Measured = tuple[Measurement, ...] | TimedFault
@@ -68,10 +73,16 @@ class Benchmark:
         self.roofline = Roofline(device)
         self.trusted = TrustedRunners(device)
         self._sizes: dict[tuple[str, str], dict[str, CallSize]] = {}
+        self._timed_at = -math.inf
 
     def sizes(self, task: Task) -> dict[str, CallSize]:
         """What calls of a problem's baseline took in earlier grades, by the spec of their case."""
         return self._sizes.setdefault((task.problem.hash, task.dtype), {})
+
+    def warmed_s(self, budget: TimingBudget) -> float:
+        """Seconds of a warm-up that another measurement has just done."""
+        recent = time.perf_counter() - self._timed_at < _STILL_WARM_S
+        return _WARMED * budget.warm_s if recent else 0.0
 
     def measure(
         self, draft: ResultBuilder, ready: ReadyToTime, held: Exclusive, budget: TimingBudget
@@ -115,6 +126,7 @@ class Benchmark:
         )
         if isinstance(submission, Fault):
             return TimedFault(submission)
+        submission.elapsed_s = self.warmed_s(run.budget)
         if task.device.captures_graphs and not submission.capture:
             draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
         try:
@@ -137,6 +149,7 @@ class Benchmark:
                 return measured
             return run.baseline_by_itself(baseline, measured)
         finally:
+            self._timed_at = time.perf_counter()
             submission.release()
             baseline.make_room()  # its runner takes part in the next grade, too
 
@@ -162,7 +175,7 @@ class _Run:
             monitor=held.monitor,
         )
         self.held = held
-        self._budget = foreign_budget(budget) if task.problem.format else budget
+        self.budget = foreign_budget(budget) if task.problem.format else budget
 
     def beside(
         self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""
@@ -171,9 +184,9 @@ class _Run:
         measured: list[Measurement] = []
         after_block = on_block(self._progress, self.held)
         for case in self.cases:
-            self._progress.phase(f"time {case.spec}{over}", self._budget.max_blocks)
+            self._progress.phase(f"time {case.spec}{over}", self.budget.max_blocks)
             outcome = measure_shape(
-                task, case, submission, baseline, self._budget, self._overhead, after_block
+                task, case, submission, baseline, self.budget, self._overhead, after_block
             )
             if isinstance(outcome, Measurement):
                 outcome = self._against_roofline(task, case, outcome)
@@ -222,7 +235,7 @@ class _Run:
             self._task,
             self.cases[chosen],
             measured[chosen],
-            self._budget,
+            self.budget,
             self._overhead,
         )
         return (*measured[:chosen], again, *measured[chosen + 1 :])

@@ -215,9 +215,8 @@ class Runner:
         if batch.tidy:
             self._program.tidy()
         self._captured = batch.capture and self._program.capture()
-        if self._captured:  # its first run also sends the graph to the device
-            _clear(batch, self._arena, range(batch.calls))
-            self._program.replay()
+        if self._captured:
+            self._program.upload()
             self._program.synchronize()
         return messages.Prepared(captured=self._captured)
 

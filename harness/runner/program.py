@@ -41,6 +41,10 @@ class LoadedProgram(Protocol):
         """Record all calls into one graph; false where that cannot be done."""
         return False
 
+    def upload(self) -> None:
+        """Make what was captured ready to run; nothing runs."""
+        raise AssertionError("nothing was captured")
+
     def replay(self) -> None:
         """Run what was captured."""
         raise AssertionError("nothing was captured")
@@ -100,6 +104,10 @@ class GraphProgram(LoadedProgram):
             with contextlib.suppress(CudaError):
                 self.cuda.abandon_capture(PER_THREAD_STREAM)
         return self._graph != 0
+
+    def upload(self) -> None:
+        """Send the recorded graph to the device, so that its first launch takes no longer."""
+        self.cuda.upload(self._graph, PER_THREAD_STREAM)
 
     def replay(self) -> None:
         """Launch the recorded graph: by the driver, so that it costs the same in all languages."""

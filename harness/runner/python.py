@@ -13,6 +13,7 @@ from harness.runner.entry.outputs import Arguments
 from harness.runner.memory import ImportedArena, ImportedHostArena, card_bytes
 from harness.runner.program import GraphProgram, ProgramFailed
 from harness.runner.source import NAME, import_source, write_source
+from harness.runner.triton.tuning import tune_briefly
 from harness.wire.arguments import Argument, Construct, ListedWeight, ScalarArgument
 from harness.wire.messages import MAX_TEXT, FaultCode, Load, Prepare
 
@@ -124,6 +125,8 @@ class TorchProgram(GraphProgram):
         path = write_source(fd, folder)
         with reported():
             module = import_source(path)
+        if driver is not None:
+            tune_briefly()
         self._caller = caller(module, load.entry, load.parameters)
         self._bound: list[Arguments] = []
         self._recorded: CUDAGraph | None = None

@@ -207,12 +207,16 @@ def looked_at(measured: Measurement) -> bool:
     return (measured.overlap_looks or 0) >= SURE_LOOKS
 
 
+def longest_isolated_s(measured: Measurement) -> float:
+    """Seconds that a call may take isolated."""
+    kernels = max(KERNELS, 2 * (measured.baseline_kernels or 0.0))
+    return FIRST_S + NODE_S * kernels + EXCESS * measured.time_s.value
+
+
 def _excess(measured: Measurement) -> float:
     """Seconds that a call surely takes longer isolated, beyond what is allowed."""
     assert measured.isolated_s is not None
-    kernels = max(KERNELS, 2 * (measured.baseline_kernels or 0.0))
-    allowed_s = FIRST_S + NODE_S * kernels
-    return measured.isolated_s.low - allowed_s - EXCESS * measured.time_s.value
+    return measured.isolated_s.low - longest_isolated_s(measured)
 
 
 def _apart(measured: Measurement) -> str:

@@ -19,10 +19,10 @@ class TimingBudget:
     """Drawing, running and checking a batch takes no longer, if that leaves ``min_batch_s``."""
     min_batch_s: float = 0.005
     """A batch lasts at least so long, whatever a block takes."""
-    null_batch_s: float = 0.03
+    null_batch_s: float = 0.012
     """A null batch waits as long as the calls of the other's, but no longer than this."""
     null_blocks: float = math.inf
-    """So many blocks have null batches; later ones count with the last of these."""
+    """So many blocks have null batches; later ones count with these."""
     warm_s: float = 0.7
     """The first shape is warmed up for so long before blocks count."""
     min_blocks: int = 6
@@ -51,7 +51,7 @@ class TimingBudget:
     """Looks at calls at work, for reads before their turn, that are enough."""
     overlap_s: float = 0.4
     """Looks are taken for so long to get them."""
-    min_isolated: int = 10
+    min_isolated: int = 5
     """Blocks of isolated calls at least."""
     isolated_blocks: int = 60
     """Blocks of isolated calls at most; 0 for none."""
@@ -75,7 +75,7 @@ class TimingBudget:
             ranked_s=0.8,
             min_looks=16,
             overlap_s=0.1,
-            min_isolated=6,
+            min_isolated=4,
             isolated_s=0.05,
         )
 

@@ -191,7 +191,7 @@ class _Null(NamedTuple):
 class _NullBatches:
     """The null batches of one shape: before each batch, on its own buffers or on others like them.
 
-    After ``null_blocks`` of the budget a batch counts with the last that was taken for it.
+    After ``null_blocks`` of the budget batches count with those that there are, in turns.
     """
 
     def __init__(self, overhead: OverheadProbe, pair: Pair, budget: TimingBudget) -> None:
@@ -203,7 +203,7 @@ class _NullBatches:
     def forget(self) -> None:
         """Take all anew: batches have other lengths now."""
         self._blocks = 0
-        self._last: dict[int, _Null] = {}
+        self._taken: tuple[list[_Null], list[_Null]] = ([], [])
 
     def begin_block(self) -> None:
         """To be called before the batches of a block."""
@@ -222,15 +222,17 @@ class _NullBatches:
         """What the null batch before the next batch of one program came to."""
         program = self._pair[which]
         self._overhead.warm_up(seed, program.cpu)
+        taken = self._taken[which]
         if not self._fresh:
-            return self._last[which]._replace(early=None)
+            return taken[self._blocks % len(taken)]._replace(early=None)
         null = self._of_both if self._shared else None
         if null is None:
             seconds = self._overhead.time(
                 program.batch, f"{seed}/null", program.cpu, self._wait_s[which]
             )
             null = _Null(seconds, self._overhead.after_s, self._overhead.started_early_fault())
-        self._of_both = self._last[which] = null
+        self._of_both = null
+        taken.append(null)
         return null
 
 

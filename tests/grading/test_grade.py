@@ -25,6 +25,7 @@ from harness.device.base import ClockReading, Device, Exclusive, Monitor
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
+from harness.grading import benchmark
 from harness.grading.benchmark import Benchmark
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
@@ -240,15 +241,37 @@ def test_the_idle_device_is_measured_before_anything_submitted_runs(
         return Session(*how)
 
     device = CpuDevice()
-    benchmark = Benchmark(device, NoProgress())
-    benchmark.trusted = Noted(device)
-    grader = open_grader(device, benchmark=benchmark, open_session=open_session)
+    timed = Benchmark(device, NoProgress())
+    timed.trusted = Noted(device)
+    grader = open_grader(device, benchmark=timed, open_session=open_session)
     assert grader.grade(job(), CHECK).accepted
     assert order == ["submission"]  # nobody asks how fast it is
     order.clear()
     results = list(grader.grade_all([job(), job(f"{HONEST}#", "other.py")], Options()))
     assert [result.accepted for result in results] == [True, True]
     assert order == ["idle", "submission", "idle", "submission", "idle"]
+
+
+def test_a_measurement_soon_after_another_needs_a_part_of_the_warm_up(
+    open_grader: OpenGrader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warmed: list[float] = []
+    plain = benchmark.measure_shape
+
+    def measure_shape(task, case, submission, *rest):
+        if case == cases[0]:
+            warmed.append(submission.elapsed_s)
+        return plain(task, case, submission, *rest)
+
+    monkeypatch.setattr(benchmark, "measure_shape", measure_shape)
+    cases = job().problem.timed_cases(emulated=True)
+    grader = open_grader(budget=replace(CPU_BUDGET, warm_s=0.4))
+    for number in range(2):
+        assert grader.grade(job(f"{HONEST}#{number}"), Options()).accepted
+    a_minute_later = time.perf_counter() + 60
+    monkeypatch.setattr(benchmark.time, "perf_counter", lambda: a_minute_later)
+    assert grader.benchmark.warmed_s(CPU_BUDGET) == 0.0
+    assert warmed == [0.0, pytest.approx(0.3)]
 
 
 def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader, job) -> None:

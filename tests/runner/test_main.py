@@ -5,7 +5,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import cast
+from typing import ClassVar, cast
 
 import pytest
 
@@ -32,6 +32,9 @@ class NotesAffinity(LoadedProgram):
         return True
 
     def call(self, index: int) -> None:
+        self.capture()
+
+    def upload(self) -> None:
         self.capture()
 
     def replay(self) -> None:
@@ -78,13 +81,6 @@ class Adds(LoadedProgram):
                 self.memory[at] += 1
         self.found.append(tuple(found))
 
-    def capture(self) -> bool:
-        return True
-
-    def replay(self) -> None:
-        for index in range(2):
-            self.call(index)
-
     def launched(self) -> None:
         return None
 
@@ -104,11 +100,10 @@ def test_outputs_that_start_as_zero_do_so_in_every_call_that_warms_up(tmp_path: 
         kind = {"dtype": "uint8", "shape": (2,), "strides": (1,)}
         zeroed = TensorArgument(base=0, stride=8, bytes=2, zeroed=True, **kind)
         other = TensorArgument(base=32, stride=8, bytes=2, **kind)
-        prepare = Prepare(calls=2, arguments=(zeroed, other), warmups=3, capture=True)
+        prepare = Prepare(calls=2, arguments=(zeroed, other), warmups=3)
         runner.answer(prepare, [])
-    first = [found[:2] for found in program.found]
-    assert first == [(0, 0)] * 5, "three to warm up, two recorded ones"
-    assert [found[2:] for found in program.found] == [(9, 9), (9, 9), (10, 10), (11, 11), (10, 10)]
+    assert [found[:2] for found in program.found] == [(0, 0)] * 3
+    assert [found[2:] for found in program.found] == [(9, 9), (9, 9), (10, 10)]
     assert set(arena.buffer[2:8]) == {9}, "nothing else is touched"
 
 
@@ -157,13 +152,31 @@ def test_memory_is_given_back_after_each_call_where_others_need_it(
             assert program.tidied == tidy * (1 + number)
 
 
+def test_recorded_calls_do_not_run_before_their_inputs_are_there(tmp_path: Path) -> None:
+    class Recorded(NotesAffinity):
+        done: ClassVar[list[str]] = []
+
+        def upload(self) -> None:
+            self.done.append("upload")
+
+        def replay(self) -> None:
+            self.done.append("replay")
+
+    program = Recorded()
+    with told_to_go(tmp_path, program) as runner:
+        runner.answer(Prepare(calls=1, arguments=(), capture=True), [])
+        assert program.done == ["upload"]
+        runner.answer(Run(round=1), [])
+        assert program.done == ["upload", "replay"]
+
+
 def test_recorded_calls_run_on_the_named_processor(anywhere: set[int], tmp_path: Path) -> None:
     program = NotesAffinity()
     with told_to_go(tmp_path, program) as runner:
         cpu = max(anywhere)
 
         runner.answer(Prepare(calls=1, arguments=(), capture=True), [])
-        assert program.seen == [anywhere] * 3  # bound, recorded, replayed
+        assert program.seen == [anywhere] * 3  # bound, recorded, sent to the device
         runner.answer(Run(round=1, cpu=cpu), [])
         assert program.seen[3:] == [{cpu}]
         runner.answer(Run(round=1), [])  # without a processor it stays where it is

@@ -313,6 +313,18 @@ class TestShape:
         assert result.speedup.value == pytest.approx(baseline_s / 1e-3)
         assert len(result.samples_s) == budget.min_blocks
 
+    def test_later_blocks_count_with_the_null_batches_there_are_in_turns(
+        self, shift_task: Task
+    ) -> None:
+        """So one that was late is one of several, however many blocks follow."""
+        overhead = FakeOverheadProbe(3e-4)
+        late = itertools.chain([3e-4, 3e-4, 9e-4], itertools.repeat(math.nan))
+        overhead.time = lambda *_: next(late)  # type: ignore[method-assign]
+        budget = replace(BUDGET, null_blocks=3, min_blocks=9, max_blocks=9)
+        result = measured(shift_task, session_of(1e-3), session_of(1e-3), budget, overhead)
+        assert isinstance(result, Measurement)
+        assert result.launch_overhead_s == pytest.approx(3e-4)
+
     def test_a_later_probe_is_held_against_the_last_null_batch(self, shift_task: Task) -> None:
         budget = replace(BUDGET, null_blocks=1)
         result, overhead = probed_late(shift_task, 1e-4, 1e-4, budget)
