@@ -51,7 +51,7 @@ class TimingBudget:
     """Looks at calls at work, for reads before their turn, that are enough."""
     overlap_s: float = 0.4
     """Looks are taken for so long to get them."""
-    min_isolated: int = 5
+    min_isolated: int = 3
     """Blocks of isolated calls at least."""
     isolated_blocks: int = 60
     """Blocks of isolated calls at most; 0 for none."""
@@ -75,7 +75,6 @@ class TimingBudget:
             ranked_s=0.8,
             min_looks=16,
             overlap_s=0.1,
-            min_isolated=4,
             isolated_s=0.05,
         )
 

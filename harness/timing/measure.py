@@ -220,11 +220,10 @@ class _NullBatches:
 
     def beside(self, which: int, seed: str) -> _Null:
         """What the null batch before the next batch of one program came to."""
-        program = self._pair[which]
-        self._overhead.warm_up(seed, program.cpu)
-        taken = self._taken[which]
+        program, taken = self._pair[which], self._taken[which]
         if not self._fresh:
             return taken[self._blocks % len(taken)]._replace(early=None)
+        self._overhead.warm_up(seed, program.cpu)
         null = self._of_both if self._shared else None
         if null is None:
             seconds = self._overhead.time(

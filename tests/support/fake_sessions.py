@@ -18,6 +18,7 @@ CASE = Case(sizes={"n": 50}, scalars={"s": 0.5})
 BUDGET = TimingBudget(
     batch_s=0.02,
     max_block_s=math.inf,  # times are made up: what the checks really take is no matter
+    null_batch_s=math.inf,
     warm_s=0.0,
     min_blocks=5,
     max_blocks=12,

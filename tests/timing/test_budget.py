@@ -14,7 +14,7 @@ def test_the_cpu_budget_is_small() -> None:
 
 def test_quick_spends_less_and_ranks_by_the_same_rule() -> None:
     full, quick = TimingBudget(), TimingBudget().quick()
-    spent = ("batch_s", "warm_s", "min_blocks", "budget_s", "max_s", "min_isolated", "isolated_s")
+    spent = ("batch_s", "warm_s", "min_blocks", "budget_s", "max_s", "isolated_s")
     assert all(getattr(quick, name) < getattr(full, name) for name in spent)
     assert (quick.max_ranked_rel_ci, quick.max_ranked_shape_rel_ci) == (
         full.max_ranked_rel_ci,

@@ -113,7 +113,7 @@ class TestIsolatedCall:
 
     def test_a_call_near_the_limit_is_timed_for_longer(self, shift_task: Task) -> None:
         """Isolated calls that scatter around what is allowed settle nothing."""
-        scattered = itertools.cycle([1.05e-3, 1.08e-3])
+        scattered = itertools.cycle([1.055e-3, 1.075e-3])
         taken: list[float] = []
 
         def noted() -> Iterator[float]:

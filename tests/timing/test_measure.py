@@ -324,6 +324,7 @@ class TestShape:
         result = measured(shift_task, session_of(1e-3), session_of(1e-3), budget, overhead)
         assert isinstance(result, Measurement)
         assert result.launch_overhead_s == pytest.approx(3e-4)
+        assert len(overhead.warmed_up) == 2 * budget.null_blocks  # it goes with a null batch
 
     def test_a_later_probe_is_held_against_the_last_null_batch(self, shift_task: Task) -> None:
         budget = replace(BUDGET, null_blocks=1)
