@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 
 from torch import OutOfMemoryError
 
@@ -18,6 +19,7 @@ from harness.records.result import Verdict
 from harness.session import start_runner as runners
 from harness.session.allowance import Allowance
 from harness.session.channel import Channel
+from harness.session.done import DoneWatch
 from harness.session.fault import BROKEN, RESTLESS, Fault
 from harness.session.programs import RunnerProgram
 from harness.session.reported import Returned, copied_per_call, kernels_per_call, returned_in_vain
@@ -32,15 +34,6 @@ _START_SECONDS = 90.0
 _ANSWER_SECONDS = 20.0
 _UNMAP_SECONDS = 5.0
 _FINISHED_SECONDS = 0.02
-_SPIN_CHECKS = 64
-"""Reads of the mailbox between two looks at the clock."""
-
-_LOOK_SECONDS = 0.02
-"""Time between two looks at the runner while it works."""
-_ABOUT, _MOST_ABOUT_SECONDS = 0.25, 0.1
-"""No look begins while *done* is expected: so much of the expected time before it and after, or so
-long if that is less. What comes during a look, of 1 ms or of 40 beside neighbours that hold much
-shared memory, would be seen late, and count as longer."""
 
 
 class Session:
@@ -59,8 +52,6 @@ class Session:
         self._round = 0
         self.layers: tuple[str, ...] = ()
         """The layers that confine the runner, in words; empty until it has started."""
-        self._look_s = 0.0
-        """Seconds that the last look at the runner took."""
         self.probes = (0.0, 0.0)
         """Seconds that the device's probes took before *go* and after *done* of the last batch.
 
@@ -83,6 +74,7 @@ class Session:
         self._start_sandbox()
         self._mailbox_fd = sealed_memory("mailbox", MAILBOX_BYTES)
         self._mailbox = Mailbox(self._mailbox_fd)
+        self._done = DoneWatch(self._mailbox, naps=device.emulated)
 
     def __enter__(self) -> "Session":
         return self
@@ -375,14 +367,7 @@ class Session:
         before = max(waiting, self._device.probe())
         # A batch of many calls is one of short calls: all of them together get no more than two.
         seconds = self._call_s * min(2, batch.layout.calls)
-        deadline = self._channel.time() + seconds
-        start = time.perf_counter()
-        self._sandbox.resume()
-        self._mailbox.go = self._round
-        with self._channel.used():
-            fault = self._await_done(start, deadline, seconds, during, expected_s)
-        elapsed = time.perf_counter() - start
-        self.took_s = self._channel.time() - (deadline - seconds)
+        elapsed, fault = self._go(seconds, during, expected_s)
         if fault is not None:
             return fault
         # The receipt before all else: what is written from here on is late.
@@ -399,43 +384,26 @@ class Session:
         self.returned = returned_in_vain(finished)
         return elapsed
 
-    def _run_out(self) -> None:
-        """Let the runner, which waits for *go*, make its calls: it then hears messages again."""
-        deadline = self._channel.time() + self._call_s
+    def _go(
+        self,
+        seconds: float,
+        during: Callable[[float], None] | None = None,
+        expected_s: float = 0.0,
+    ) -> tuple[float, Fault | None]:
+        """Reveal the inputs, and wait until the calls are done: how long they took by the wall."""
+        deadline = self._channel.time() + seconds
+        look = partial(self._channel.look, deadline, seconds)
         start = time.perf_counter()
         self._sandbox.resume()
         self._mailbox.go = self._round
         with self._channel.used():
-            fault = self._await_done(start, deadline, self._call_s)
+            fault = self._done.wait(self._round, start, look, during, expected_s)
+        elapsed = time.perf_counter() - start
+        self.took_s = self._channel.time() - (deadline - seconds)
+        return elapsed, fault
+
+    def _run_out(self) -> None:
+        """Let the runner, which waits for *go*, make its calls: it then hears messages again."""
+        _, fault = self._go(self._call_s)
         if fault is None:
             self._channel.receive(messages.Finished, _FINISHED_SECONDS)
-
-    def _await_done(
-        self,
-        start: float,
-        deadline: float,
-        seconds: float,
-        during: Callable[[float], None] | None = None,
-        expected_s: float = 0.0,
-    ) -> Fault | None:
-        """Spin on the mailbox; now and then check that the runner is alive and within limits."""
-        mailbox, number = self._mailbox, self._round
-        patient = self._device.emulated  # its threads need the processor that we would spin on
-        look = time.perf_counter() + _LOOK_SECONDS
-        while True:
-            for _ in range(1 if patient else _SPIN_CHECKS):
-                if mailbox.done == number:
-                    return None
-            if patient:
-                time.sleep(50e-6)
-            if during is not None:
-                during(time.perf_counter() - start)
-            if (now := time.perf_counter()) < look:
-                continue
-            about_s = min(_ABOUT * expected_s, _MOST_ABOUT_SECONDS) + self._look_s
-            if expected_s and abs(now - start - expected_s) < about_s:
-                continue
-            if (fault := self._channel.look(deadline, seconds)) is not None:
-                return None if mailbox.done == number else fault
-            self._look_s = time.perf_counter() - now
-            look = now + self._look_s + _LOOK_SECONDS
