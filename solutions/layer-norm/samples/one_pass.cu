@@ -6,20 +6,22 @@
 // - Loads and stores have 16 bytes: a quarter of the instructions for float, an eighth for half.
 // - A thread asks for all of its vectors before it looks at the first.
 // - A block has one row and ends: while it adds up, its neighbours on the multiprocessor load and
-//   store. That takes several of them, so threads hold 64 bytes each, and few registers besides.
+//   store. That takes several of them, so threads hold few vectors, and few registers besides.
 // - A row of up to 4 KiB has one warp: no barrier, no shared memory.
-// - All rows want the same gamma and beta: they stay in the multiprocessor's cache, which the rows
-//   themselves ("cs": evict first) leave alone.
+// - All rows want the same gamma and beta, which stay in the multiprocessor's cache.
+// - In half precision the instructions count too, a hundred or so for a vector. So rows that all
+//   begin at a multiple of 16 bytes have a kernel without what others need, there are no branches
+//   around loads, which would wait for each other, and nobody divides by n.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-constexpr int EACH = 4;       // vectors of a thread, where a row has more than one warp,
-constexpr int THREADS = 512;  // unless it then takes more threads than these:
-constexpr int MOST = 8;       // up to so many vectors
-constexpr int ROWS = 8;       // of a block, where a row has one warp
-
 constexpr int WIDE = 16 / sizeof(VAR);  // elements of a vector
+
+constexpr int EACH = WIDE > 4 ? 5 : 4;  // vectors of a thread, where a row has more than one warp,
+constexpr int THREADS = 512;            // unless it then takes more threads than these:
+constexpr int MOST = 8;                 // up to so many vectors
+constexpr int ROWS = 2;                 // of a block, where a row has one warp
 
 __device__ float2 widen(float2 pair) { return pair; }
 __device__ float2 widen(__half2 pair) { return __half22float2(pair); }
@@ -58,23 +60,16 @@ __device__ float squares_of(uint4 bits, float mean) {
     return sum;
 }
 
-// A vector of gamma or beta from column `at` on: x's vectors are aligned, these need not be. So two
-// are read, which neighbours find in the cache, and what they have is moved along by whole words,
-// then by half a word.
-__device__ Vector weights(const VAR* all, int at, int n) {
-    const int first = at / WIDE, bytes = at % WIDE * int(sizeof(VAR));
-    const uint4 low = __ldg(reinterpret_cast<const uint4*>(all) + first);
-    if (bytes == 0) return unpack(low);
-    alignas(16) VAR last[WIDE] = {};
-    uint4 high;
-    if ((first + 2) * WIDE <= n) {
-        high = __ldg(reinterpret_cast<const uint4*>(all) + first + 1);
-    } else {  // the end of all
-        for (int i = 0; i < WIDE; ++i) {
-            if ((first + 1) * WIDE + i < n) last[i] = all[(first + 1) * WIDE + i];
-        }
-        high = reinterpret_cast<const uint4&>(last);
-    }
+// A vector of gamma or beta from column `at` on. Where rows begin anywhere, x's vectors are aligned
+// and these are not: two are read, which neighbours find in the cache, and what they have is moved
+// along by whole words, then by half a word.
+template <bool SHIFTED>
+__device__ Vector weights(const VAR* all, int at) {
+    const uint4* from = reinterpret_cast<const uint4*>(all) + at / WIDE;
+    const uint4 low = __ldg(from);
+    if (!SHIFTED) return unpack(low);
+    const uint4 high = __ldg(from + 1);
+    const int bytes = at % WIDE * int(sizeof(VAR));
     unsigned w[] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
 #pragma unroll
     for (int step = 2; step > 0; --step) {
@@ -98,30 +93,35 @@ __device__ float of_row(float mine, float* of_warp) {
     return mine;
 }
 
-template <int VECTORS>
+template <int VECTORS, bool SHIFTED>  // SHIFTED: rows begin anywhere, not at multiples of 16 bytes
 __global__ void __launch_bounds__(THREADS, VECTORS > 3 ? 2 : 3)
 layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, float* mean,
-           float* rstd, size_t m, int n) {
+           float* rstd, int m, int n, float per_n) {
     __shared__ float sums[32], squares_of_warp[32];
-    const size_t row = size_t(blockIdx.x) * blockDim.y + threadIdx.y;
+    const int row = blockIdx.x * blockDim.y + threadIdx.y;
     if (row >= m) return;  // all threads of a warp
-    x += row * n;
-    y += row * n;
+    x += size_t(row) * n;
+    y += size_t(row) * n;
     // Vectors begin at a multiple of 16 bytes. The few elements before the first and after the last
-    // are loose: each has a thread of its own.
+    // are loose: each has a thread of its own. So have those of the last vector, where `weights`
+    // reads a vector of gamma beyond its own.
     const int thread = threadIdx.x, threads = blockDim.x;
-    const int head = min(n, int(-row * n % WIDE)), whole = (n - head) / WIDE;
+    const int head = SHIFTED ? min(n, int(-unsigned(row) * n % WIDE)) : 0;
+    const int whole = SHIFTED ? max(0, (n - head) / WIDE - 1) : n / WIDE;
     const int loose_at = thread < head ? thread : thread + whole * WIDE;
+    const bool has_loose = SHIFTED && loose_at < n;
     const uint4* from = reinterpret_cast<const uint4*>(x + head);
     uint4* to = reinterpret_cast<uint4*>(y + head);
+    // "cs": evict first, as nobody reads it again. As measured, this pays for these rows alone.
+    constexpr bool ONCE = SHIFTED && WIDE > 4;
 
     uint4 v[VECTORS];
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         const int i = thread + k * threads;
-        if (i < whole) v[k] = __ldcs(from + i);  // "cs": evict first, as nobody reads it again
+        if (i < whole) v[k] = ONCE ? __ldcs(from + i) : from[i];
     }
-    float loose = loose_at < n ? static_cast<float>(x[loose_at]) : 0.0f;
+    const float loose = has_loose ? static_cast<float>(x[loose_at]) : 0.0f;
 
     // What registers do not hold of a longer row is read three times.
     const int rest = VECTORS < MOST ? whole : thread + VECTORS * threads;
@@ -132,35 +132,39 @@ layer_norm(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, f
         if (thread + k * threads < whole) sum += sum_of(v[k]);
     }
     for (int i = rest; i < whole; i += threads) sum += sum_of(from[i]);
-    const float mu = of_row(sum, sums) / n;
+    const float mu = of_row(sum, sums) * per_n;
 
-    float squares = loose_at < n ? (loose - mu) * (loose - mu) : 0.0f;
+    float squares = has_loose ? (loose - mu) * (loose - mu) : 0.0f;
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
         forget(v[k]);
         if (thread + k * threads < whole) squares += squares_of(v[k], mu);
     }
     for (int i = rest; i < whole; i += threads) squares += squares_of(from[i], mu);
-    const float r = rsqrtf(of_row(squares, squares_of_warp) / n + eps);
+    const float r = rsqrtf(of_row(squares, squares_of_warp) * per_n + eps);
 
     if (thread == 0) {
         mean[row] = mu;
         rstd[row] = r;
     }
-    if (loose_at < n) {
+    if (has_loose) {
         y[loose_at] = static_cast<VAR>((loose - mu) * r * static_cast<float>(gamma[loose_at]) +
                                        static_cast<float>(beta[loose_at]));
     }
     const auto write = [&](uint4 bits, int i) {
         Vector v = unpack(bits);
-        const Vector g = weights(gamma, head + i * WIDE, n);
-        const Vector b = weights(beta, head + i * WIDE, n);
+        const Vector g = weights<SHIFTED>(gamma, head + i * WIDE);
+        const Vector b = weights<SHIFTED>(beta, head + i * WIDE);
         for (int p = 0; p < WIDE / 2; ++p) {
             const float2 at = widen(v.of[p]), scale = widen(g.of[p]), shift = widen(b.of[p]);
             narrow({fmaf(fmaf(at.x, r, -mu * r), scale.x, shift.x),
                     fmaf(fmaf(at.y, r, -mu * r), scale.y, shift.y)}, v.of[p]);
         }
-        __stcs(to + i, pack(v));
+        if (ONCE) {
+            __stcs(to + i, pack(v));
+        } else {
+            to[i] = pack(v);
+        }
     };
 #pragma unroll
     for (int k = 0; k < VECTORS; ++k) {
@@ -175,21 +179,20 @@ int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 template <int VECTORS = 1>
 void launch(const VAR* x, const VAR* gamma, const VAR* beta, float eps, VAR* y, float* mean,
-            float* rstd, size_t m, int n, int threads) {
-    const int vectors = n / WIDE;
+            float* rstd, int m, int n, int threads) {
     if constexpr (VECTORS < MOST) {
-        if (vectors > VECTORS * threads) {
+        if (n / WIDE > VECTORS * threads) {
             return launch<VECTORS + 1>(x, gamma, beta, eps, y, mean, rstd, m, n, threads);
         }
     }
     const dim3 block(threads, threads == 32 ? ROWS : 1);
-    layer_norm<VECTORS><<<unsigned((m + block.y - 1) / block.y), block>>>(x, gamma, beta, eps, y,
-                                                                       mean, rstd, m, n);
+    const auto kernel = n % WIDE ? layer_norm<VECTORS, true> : layer_norm<VECTORS, false>;
+    kernel<<<ceil_div(m, block.y), block>>>(x, gamma, beta, eps, y, mean, rstd, m, n, 1.0f / n);
 }
 
 extern "C" void solution(const VAR* input_matrix, const VAR* gamma, const VAR* beta, float eps,
                          VAR* output_matrix, float* mean, float* rstd, size_t m, size_t n) {
     const int vectors = int(n / WIDE);
     const int threads = vectors <= 32 * MOST ? 32 : min(THREADS, ceil_div(vectors, 32 * EACH) * 32);
-    launch(input_matrix, gamma, beta, eps, output_matrix, mean, rstd, m, int(n), threads);
+    launch(input_matrix, gamma, beta, eps, output_matrix, mean, rstd, int(m), int(n), threads);
 }
