@@ -52,7 +52,7 @@ class TimingBudget:
     overlap_s: float = 0.4
     """Looks are taken for so long to get them."""
     min_isolated: int = 3
-    """Blocks of isolated calls at least."""
+    """Blocks of isolated calls at least, of plain calls twice as many."""
     isolated_blocks: int = 60
     """Blocks of isolated calls at most; 0 for none."""
     isolated_s: float = 0.3

@@ -16,6 +16,8 @@ _WARM_UP_BLOCKS = 2
 _MAX_RATIO = 1.02
 """Plain calls that take longer by more than this in isolation may overlap among many."""
 _ATTEMPTS = 3
+_PLAIN = 2
+"""Times as many blocks are the least for plain calls, whose isolated time counts itself."""
 
 
 def check_isolated_call(
@@ -60,6 +62,7 @@ def _time_isolated(
     disturbed: Fault | None = None
     # Where looks have settled it already, this is a second opinion.
     within_s = budget.isolated_s / (3 if measured.captured and audit.looked_at(measured) else 1)
+    least = budget.min_isolated * (1 if measured.captured else _PLAIN)
     start = time.perf_counter()
     for block in range(_WARM_UP_BLOCKS + budget.isolated_blocks):
         block_s = [0.0, 0.0]
@@ -75,11 +78,11 @@ def _time_isolated(
             for which, program in enumerate(pair):
                 times[which].append(block_s[which])
                 probes[which].append(IdleBaseline(*program.session.probes))
-        if len(times[0]) >= budget.min_isolated and (
+        if len(times[0]) >= least and (
             time.perf_counter() - start > within_s or _settled(measured, times)
         ):
             break
-    if disturbed is not None and len(times[0]) < budget.min_isolated:
+    if disturbed is not None and len(times[0]) < least:
         return disturbed
     # The baseline's probes are what is normal around batches of one call.
     idle = IdleMonitor(IdleBaseline.median(probes[1]))

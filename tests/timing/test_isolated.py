@@ -111,6 +111,15 @@ class TestIsolatedCall:
         result = self.timed(shift_task, 2e-3, captured=True, first_s=later)
         assert isinstance(result, Measurement)
 
+    @pytest.mark.parametrize(("captured", "times"), [(True, 1), (False, 2)])
+    def test_some_blocks_are_taken_however_short_the_time(
+        self, shift_task: Task, *, captured: bool, times: int
+    ) -> None:
+        self.budget = replace(self.budget, isolated_s=0.0)
+        first = iter([1e-3] * 99)
+        self.timed(shift_task, 1e-3, captured=captured, first_s=first)
+        assert 99 - len(list(first)) == 2 + times * self.budget.min_isolated
+
     def test_a_call_near_the_limit_is_timed_for_longer(self, shift_task: Task) -> None:
         """Isolated calls that scatter around what is allowed settle nothing."""
         scattered = itertools.cycle([1.055e-3, 1.075e-3])
