@@ -29,274 +29,236 @@ from harness.sandbox.ending import end_children
 SAMPLE = ROOT / "solutions/gemm-multiply-leakyrelu/samples/register_blocked.cu"
 
 
-Options = argparse.ArgumentParser
-Chosen = argparse.Namespace
-Run = Callable[[Chosen], dict[str, Any]]
+Run = Callable[[argparse.Namespace], dict[str, Any]]
 """Prints what was measured, and returns what `--json` writes of it."""
+Option = tuple[tuple[str, ...], dict[str, Any]]
+"""Arguments of ``add_argument``."""
+
+BENCHMARKS: dict[Run, tuple[Option, ...]] = {}
+"""Each with its options; its name is the command's, its docstring the help."""
 
 
-def _on_device(options: Options) -> None:
-    options.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+def option(*names: str, **how: Any) -> Option:
+    """An option of a benchmark, by the arguments of ``add_argument``."""
+    return names, how
 
 
-def accuracy(options: Options) -> Run:
-    """The ladder of kernels, KIND spin, copy, gemm and so on."""
-    options.add_argument("kinds", metavar="KIND", nargs="*")
-    _on_device(options)
+def benchmark(*options: Option) -> Callable[[Run], Run]:
+    """Make a function a command with these options."""
 
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.ladder.clocks import accuracy
+    def register(run: Run) -> Run:
+        BENCHMARKS[run] = options
+        return run
 
-        return accuracy(chosen.device, chosen.kinds)
-
-    return run
+    return register
 
 
-def aa(options: Options) -> Run:
-    """A file against itself."""
-    options.add_argument("file", nargs="?", type=Path, default=SAMPLE)
-    options.add_argument("--times", type=int, default=20)
-    _on_device(options)
+DEVICE = option("--device", choices=["cuda", "cpu"], default="cuda")
 
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.head_to_head import aa
-
-        return aa(chosen.file, chosen.times, chosen.device)
-
-    return run
-
-
-def slowdown(options: Options) -> Run:
-    """A kernel against one that takes 1 %% longer."""
-    options.add_argument("--times", type=int, default=20)
-    _on_device(options)
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.head_to_head import slowdown
-
-        return slowdown(chosen.times, chosen.device)
-
-    return run
-
-
-def repeat(options: Options) -> Run:
-    """The same files in processes of their own."""
-    options.add_argument("times", nargs="?", type=int, default=10)
-    options.add_argument("seconds", nargs="?", type=float, default=600.0)
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.repeatability import repeat
-
-        return repeat(_submit, Path(tempfile.mkdtemp()), chosen.times, chosen.seconds)
-
-    return run
-
-
-def constant(_: Options) -> Run:
-    """What batches read beyond their spins."""
-
-    def run(_: Chosen) -> dict[str, Any]:
-        from benchmarks.ladder.constant import constants
-
-        return constants()
-
-    return run
-
-
-def latency(_: Options) -> Run:
-    """Seconds of the whole command."""
-
-    def run(_: Chosen) -> dict[str, Any]:
-        from benchmarks.latency import latency
-
-        return latency()
-
-    return run
-
-
-def throughput(options: Options) -> Run:
-    """Many files never built before, in one command."""
-    options.add_argument("count", nargs="?", type=int, default=200)
-    options.add_argument("--effort", choices=["quick", "verdict"], default="quick")
-    _on_device(options)
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.throughput import throughput
-
-        return throughput(chosen.count, chosen.device, chosen.effort)
-
-    return run
-
-
-def returning(options: Options) -> Run:
-    """Outputs that are returned against ones filled."""
-    options.add_argument("--times", type=int, default=3)
-    _on_device(options)
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.head_to_head import head_to_head
-        from benchmarks.returning import returning
-
-        return returning(
-            lambda a, b, problem: head_to_head(a, b, chosen.times, chosen.device, problem)
-        )
-
-    return run
-
-
-def coverage(options: Options) -> Run:
-    """How often intervals hold the truth; no GPU."""
-    options.add_argument("--grades", type=int, default=400)
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.coverage import covered
-
-        return covered(chosen.grades)
-
-    return run
-
-
-def neighbours(options: Options) -> Run:
-    """One card's scores beside others; 2 GPUs."""
-    options.add_argument("companies", metavar="COMPANY", nargs="*", help="all without")
-    options.add_argument("--cards", default="all", metavar="all|N,N")
-    options.add_argument("--times", type=int, default=3, help="commands for each company")
-    options.add_argument("--copies", type=int, default=3, help="of each file in a command")
-    options.add_argument("--seconds", type=float, default=600.0, help="of each company")
-    options.add_argument("--count", type=int, default=200, help="files for throughput; 0: none")
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.neighbours import neighbours
-        from harness.device.cards import choose_cards, visible_cards
-
-        cards = [card.uuid for card in choose_cards(chosen.cards, visible_cards())]
-        return neighbours(
-            cards,
-            chosen.times,
-            chosen.seconds,
-            chosen.count,
-            copies=chosen.copies,
-            companies=chosen.companies,
-        )
-
-    return run
-
-
-def _of_others(options: Options) -> None:
-    """Options of what grades other people's problems."""
-    _on_device(options)
-    options.add_argument("--cards", default="", metavar="all|N,N", help="the first without")
-    options.add_argument("--jobs", type=int, default=1, metavar="N", help="at a time on each card")
-    options.add_argument("--seconds", type=float, default=600.0)
-    options.add_argument(
+OF_OTHERS = (
+    DEVICE,
+    option("--cards", default="", metavar="all|N,N", help="the first without"),
+    option("--jobs", type=int, default=1, metavar="N", help="at a time on each card"),
+    option("--seconds", type=float, default=600.0),
+    option(
         "--known", type=Path, action="append", default=[], metavar="FILE", help="an earlier --json"
-    )
-
-
-def field(options: Options) -> Run:
-    """References of other people's problems; a checkout."""
-    options.add_argument(
-        "paths", metavar="PATH", nargs="+", type=Path, help="a checkout's problems"
-    )
-    options.add_argument("--timed", action="store_true", help="take times, too")
-    options.add_argument("--part", default="1/1", metavar="N/M")
-    options.add_argument(
-        "--memory", type=float, metavar="GIB", help="of the card, the rest is held"
-    )
-    _of_others(options)
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.field.collect import field
-
-        return field(
-            chosen.paths,
-            device=chosen.device,
-            timed=chosen.timed,
-            seconds=chosen.seconds,
-            part=chosen.part,
-            memory=chosen.memory,
-            known=chosen.known,
-            cards=chosen.cards,
-            jobs=chosen.jobs,
-        )
-
-    return run
-
-
-def published(options: Options) -> Run:
-    """Kernels that others have published; a file."""
-    options.add_argument("file", metavar="FILE", type=Path, help="JSON lines, one for each")
-    options.add_argument("problems", metavar="PROBLEMS", type=Path, help="a checkout")
-    options.add_argument(
-        "--beside", type=Path, metavar="CHECKOUT", help="KernelBench's, whose evaluation runs, too"
-    )
-    options.add_argument("--beside-seconds", type=float, default=120.0)
-    _of_others(options)
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.published import published
-
-        return published(
-            chosen.file,
-            chosen.problems,
-            device=chosen.device,
-            cards=chosen.cards,
-            jobs=chosen.jobs,
-            seconds=chosen.seconds,
-            known=chosen.known,
-            beside=chosen.beside,
-            beside_seconds=chosen.beside_seconds,
-        )
-
-    return run
-
-
-def fusion(options: Options) -> Run:
-    """What fusion gains, predicted and measured."""
-    options.add_argument("problems", metavar="PROBLEM", nargs="*", help="all without")
-    options.add_argument("--dtype", help="float16 without, or a problem's first")
-    options.add_argument(
-        "--results", type=Path, action="append", default=[], metavar="FILE", help="graded already"
-    )
-    options.add_argument("--profiles", type=Path, metavar="FILE", help="--json of an earlier run")
-    options.add_argument("--seconds", type=float, default=400.0, help="on the card, but for grades")
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.fusion.collect import fusion
-
-        return fusion(
-            chosen.problems,
-            card=where()["card"],
-            submit=_submit,
-            dtype=chosen.dtype,
-            results=chosen.results,
-            profiles=chosen.profiles,
-            seconds=chosen.seconds,
-        )
-
-    return run
-
-
-def audits(options: Options) -> Run:
-    """What the audits see."""
-    options.add_argument("names", nargs="*")
-
-    def run(chosen: Chosen) -> dict[str, Any]:
-        from benchmarks.audits import audits
-
-        return audits(chosen.names)
-
-    return run
-
-
-BENCHMARKS = (
-    accuracy, aa, slowdown, repeat, constant, latency, throughput, returning, coverage, neighbours,
-    field, published, fusion, audits,
-)  # fmt: skip
+    ),
+)
+"""Options of what grades other people's problems."""
 
 
 def _submit(*arguments: str) -> Any:
     return harness("submit", *arguments)[1]
+
+
+@benchmark(option("kinds", metavar="KIND", nargs="*"), DEVICE)
+def accuracy(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The ladder of kernels, KIND spin, copy, gemm and so on."""
+    from benchmarks.ladder.clocks import accuracy
+
+    return accuracy(chosen.device, chosen.kinds)
+
+
+@benchmark(
+    option("file", nargs="?", type=Path, default=SAMPLE),
+    option("--times", type=int, default=20),
+    DEVICE,
+)
+def aa(chosen: argparse.Namespace) -> dict[str, Any]:
+    """A file against itself."""
+    from benchmarks.head_to_head import aa
+
+    return aa(chosen.file, chosen.times, chosen.device)
+
+
+@benchmark(option("--times", type=int, default=20), DEVICE)
+def slowdown(chosen: argparse.Namespace) -> dict[str, Any]:
+    """A kernel against one that takes 1 %% longer."""
+    from benchmarks.head_to_head import slowdown
+
+    return slowdown(chosen.times, chosen.device)
+
+
+@benchmark(
+    option("times", nargs="?", type=int, default=10),
+    option("seconds", nargs="?", type=float, default=600.0),
+)
+def repeat(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The same files in processes of their own."""
+    from benchmarks.repeatability import repeat
+
+    return repeat(_submit, Path(tempfile.mkdtemp()), chosen.times, chosen.seconds)
+
+
+@benchmark()
+def constant(_: argparse.Namespace) -> dict[str, Any]:
+    """What batches read beyond their spins."""
+    from benchmarks.ladder.constant import constants
+
+    return constants()
+
+
+@benchmark()
+def latency(_: argparse.Namespace) -> dict[str, Any]:
+    """Seconds of the whole command."""
+    from benchmarks.latency import latency
+
+    return latency()
+
+
+@benchmark(
+    option("count", nargs="?", type=int, default=200),
+    option("--effort", choices=["quick", "verdict"], default="quick"),
+    DEVICE,
+)
+def throughput(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Many files never built before, in one command."""
+    from benchmarks.throughput import throughput
+
+    return throughput(chosen.count, chosen.device, chosen.effort)
+
+
+@benchmark(option("--times", type=int, default=3), DEVICE)
+def returning(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Outputs that are returned against ones filled."""
+    from benchmarks.head_to_head import head_to_head
+    from benchmarks.returning import returning
+
+    return returning(lambda a, b, problem: head_to_head(a, b, chosen.times, chosen.device, problem))
+
+
+@benchmark(option("--grades", type=int, default=400))
+def coverage(chosen: argparse.Namespace) -> dict[str, Any]:
+    """How often intervals hold the truth; no GPU."""
+    from benchmarks.coverage import covered
+
+    return covered(chosen.grades)
+
+
+@benchmark(
+    option("companies", metavar="COMPANY", nargs="*", help="all without"),
+    option("--cards", default="all", metavar="all|N,N"),
+    option("--times", type=int, default=3, help="commands for each company"),
+    option("--copies", type=int, default=3, help="of each file in a command"),
+    option("--seconds", type=float, default=600.0, help="of each company"),
+    option("--count", type=int, default=200, help="files for throughput; 0: none"),
+)
+def neighbours(chosen: argparse.Namespace) -> dict[str, Any]:
+    """One card's scores beside others; 2 GPUs."""
+    from benchmarks.neighbours import neighbours
+    from harness.device.cards import choose_cards, visible_cards
+
+    cards = [card.uuid for card in choose_cards(chosen.cards, visible_cards())]
+    return neighbours(
+        cards,
+        chosen.times,
+        chosen.seconds,
+        chosen.count,
+        copies=chosen.copies,
+        companies=chosen.companies,
+    )
+
+
+@benchmark(
+    option("paths", metavar="PATH", nargs="+", type=Path, help="a checkout's problems"),
+    option("--timed", action="store_true", help="take times, too"),
+    option("--part", default="1/1", metavar="N/M"),
+    option("--memory", type=float, metavar="GIB", help="of the card, the rest is held"),
+    *OF_OTHERS,
+)
+def field(chosen: argparse.Namespace) -> dict[str, Any]:
+    """References of other people's problems; a checkout."""
+    from benchmarks.field.collect import field
+
+    return field(
+        chosen.paths,
+        device=chosen.device,
+        timed=chosen.timed,
+        seconds=chosen.seconds,
+        part=chosen.part,
+        memory=chosen.memory,
+        known=chosen.known,
+        cards=chosen.cards,
+        jobs=chosen.jobs,
+    )
+
+
+@benchmark(
+    option("file", metavar="FILE", type=Path, help="JSON lines, one for each"),
+    option("problems", metavar="PROBLEMS", type=Path, help="a checkout"),
+    option(
+        "--beside", type=Path, metavar="CHECKOUT", help="KernelBench's, whose evaluation runs, too"
+    ),
+    option("--beside-seconds", type=float, default=120.0),
+    *OF_OTHERS,
+)
+def published(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Kernels that others have published; a file."""
+    from benchmarks.published import published
+
+    return published(
+        chosen.file,
+        chosen.problems,
+        device=chosen.device,
+        cards=chosen.cards,
+        jobs=chosen.jobs,
+        seconds=chosen.seconds,
+        known=chosen.known,
+        beside=chosen.beside,
+        beside_seconds=chosen.beside_seconds,
+    )
+
+
+@benchmark(
+    option("problems", metavar="PROBLEM", nargs="*", help="all without"),
+    option("--dtype", help="float16 without, or a problem's first"),
+    option(
+        "--results", type=Path, action="append", default=[], metavar="FILE", help="graded already"
+    ),
+    option("--profiles", type=Path, metavar="FILE", help="--json of an earlier run"),
+    option("--seconds", type=float, default=400.0, help="on the card, but for grades"),
+)
+def fusion(chosen: argparse.Namespace) -> dict[str, Any]:
+    """What fusion gains, predicted and measured."""
+    from benchmarks.fusion.collect import fusion
+
+    return fusion(
+        chosen.problems,
+        card=where()["card"],
+        submit=_submit,
+        dtype=chosen.dtype,
+        results=chosen.results,
+        profiles=chosen.profiles,
+        seconds=chosen.seconds,
+    )
+
+
+@benchmark(option("names", nargs="*"))
+def audits(chosen: argparse.Namespace) -> dict[str, Any]:
+    """What the audits see."""
+    from benchmarks.audits import audits
+
+    return audits(chosen.names)
 
 
 def main() -> None:
@@ -304,9 +266,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--json", dest="json_to", metavar="FILE", help="write what was measured")
     commands = parser.add_subparsers(dest="what", required=True)
-    for each in BENCHMARKS:
-        options = commands.add_parser(each.__name__, help=each.__doc__)
-        options.set_defaults(run=each(options))
+    for run, options in BENCHMARKS.items():
+        command = commands.add_parser(run.__name__, help=run.__doc__)
+        command.set_defaults(run=run)
+        for names, how in options:
+            command.add_argument(*names, **how)
     chosen = parser.parse_args()
     data = chosen.run(chosen)
     if chosen.json_to:
