@@ -78,12 +78,23 @@ def _time_isolated(
             for which, program in enumerate(pair):
                 times[which].append(block_s[which])
                 probes[which].append(IdleBaseline(*program.session.probes))
-        if len(times[0]) >= least and (
-            time.perf_counter() - start > within_s or _settled(measured, times)
-        ):
+        if len(times[0]) < least:
+            continue
+        if time.perf_counter() - start > within_s:
+            break
+        if measured.captured and _settled(measured, _isolated_s(measured, times, probes)):
             break
     if disturbed is not None and len(times[0]) < least:
         return disturbed
+    return _isolated_s(measured, times, probes)
+
+
+def _isolated_s(
+    measured: Measurement,
+    times: tuple[list[float], list[float]],
+    probes: tuple[list[IdleBaseline], list[IdleBaseline]],
+) -> Interval:
+    """Seconds of an isolated call, by these times of both and the judge's probes around them."""
     # The baseline's probes are what is normal around batches of one call.
     idle = IdleMonitor(IdleBaseline.median(probes[1]))
     unseen = [idle.note(seen.before_s, seen.after_s, awake=True) for seen in probes[0]]
@@ -91,16 +102,10 @@ def _time_isolated(
     return difference_interval(isolated, times[1]).plus(measured.baseline_s.value)
 
 
-def _settled(measured: Measurement, times: tuple[list[float], list[float]]) -> bool:
-    """Whether it is beyond doubt that a recorded call takes too long isolated, or does not.
-
-    The time of plain calls counts itself, so that all blocks are wanted.
-    """
-    if not measured.captured:
-        return False
-    so_far = difference_interval(*times).plus(measured.baseline_s.value)
+def _settled(measured: Measurement, isolated: Interval) -> bool:
+    """Whether it is beyond doubt that a recorded call takes too long isolated, or does not."""
     limit_s = audit.longest_isolated_s(measured)
-    return so_far.high <= limit_s or so_far.low > limit_s + audit.DOUBT_S
+    return isolated.high <= limit_s or isolated.low > limit_s + audit.DOUBT_S
 
 
 def slower_where_in_doubt(measured: Measurement) -> Measurement | Fault:

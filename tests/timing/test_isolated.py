@@ -120,6 +120,13 @@ class TestIsolatedCall:
         self.timed(shift_task, 1e-3, captured=captured, first_s=first)
         assert 99 - len(list(first)) == 2 + times * self.budget.min_isolated
 
+    def test_work_that_the_clock_did_not_see_settles_nothing_as_if_it_were_not_there(
+        self, shift_task: Task
+    ) -> None:
+        result = self.timed(shift_task, 1e-3, captured=True, probes=(0.0, 3e-4))
+        assert isinstance(result, Fault)
+        assert "1.30 ms isolated" in result.message
+
     def test_a_call_near_the_limit_is_timed_for_longer(self, shift_task: Task) -> None:
         """Isolated calls that scatter around what is allowed settle nothing."""
         scattered = itertools.cycle([1.055e-3, 1.075e-3])
