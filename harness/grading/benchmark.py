@@ -149,7 +149,8 @@ class Benchmark:
                 return measured
             return run.baseline_by_itself(baseline, measured)
         finally:
-            self._timed_at = time.perf_counter()
+            if submission.elapsed_s >= run.budget.warm_s:  # else it ended before that
+                self._timed_at = time.perf_counter()
             submission.release()
             baseline.make_room()  # its runner takes part in the next grade, too
 

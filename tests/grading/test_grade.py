@@ -43,6 +43,7 @@ from harness.records.refs import DeviceRef
 from harness.records.result import Result, Verdict
 from harness.sandbox import leftovers, processes
 from harness.sandbox.command import clean_environment, run_limited
+from harness.session.fault import Fault
 from harness.session.session import Session
 from harness.timing.budget import CPU_BUDGET, TimingBudget
 from harness.timing.trusted import TrustedRunners
@@ -272,6 +273,17 @@ def test_a_measurement_soon_after_another_needs_a_part_of_the_warm_up(
     monkeypatch.setattr(benchmark.time, "perf_counter", lambda: a_minute_later)
     assert grader.benchmark.warmed_s(CPU_BUDGET) == 0.0
     assert warmed == [0.0, pytest.approx(0.075)]
+
+
+def test_a_measurement_that_ends_at_once_has_warmed_nothing_up(
+    open_grader: OpenGrader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = Fault(Verdict.WRONG_ANSWER, "1 of 2 elements of y are wrong")
+    monkeypatch.setattr(benchmark, "measure_shape", lambda *_: wrong)
+    budget = replace(CPU_BUDGET, warm_s=0.1)
+    grader = open_grader(budget=budget)
+    assert grader.grade(job(), Options()).verdict is Verdict.WRONG_ANSWER
+    assert grader.benchmark.warmed_s(budget) == 0.0
 
 
 def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader, job) -> None:
