@@ -14,6 +14,8 @@ def compiled() -> Callable[[], None]:
     with contextlib.suppress(Exception):
         for name in ("torch", "harness.runner.python", "triton.language"):
             importlib.import_module(name)
+        # Triton looks for its types at the first launch, which takes 0.1 s where nothing is cached.
+        importlib.import_module("triton.experimental.gluon")
     return _hash_triton
 
 

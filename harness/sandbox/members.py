@@ -10,10 +10,9 @@ from harness.sandbox import processes
 class Members:
     """All processes below a sandbox's monitor but its init, found and followed from outside.
 
-    A walk through /proc takes milliseconds, so it is only made where something has changed: the
-    numbers that the sandbox's own /proc lists, or a process that has ended. Numbers alone do not
-    do: whoever ends and has another process take its number would never be seen, and signals would
-    go to the dead.
+    They are only walked through where something has changed: the numbers that the sandbox's own
+    /proc lists, or a process that has ended. Numbers alone do not do: whoever ends and has another
+    process take its number would never be seen, and signals would go to the dead.
 
     Args:
         monitor: the process that all of them are below.
@@ -29,14 +28,18 @@ class Members:
 
     def look(self) -> list[int]:
         """Their process ids now, parents before children."""
-        census: frozenset[str] | None = None
-        with contextlib.suppress(OSError):
-            if self.init:
-                census = frozenset(filter(str.isdigit, os.listdir(f"/proc/{self.init}/root/proc")))
+        census = self._census()
         if census is None or census != self._last_census or not self._holds_all(census):
             self._walk()
             self._last_census = census  # of before the walk: later ones show next time
         return list(self._handles)
+
+    def _census(self) -> frozenset[str] | None:
+        """The numbers that the sandbox's own /proc lists; None where that cannot be read yet."""
+        with contextlib.suppress(OSError):
+            if self.init:
+                return frozenset(filter(str.isdigit, os.listdir(f"/proc/{self.init}/root/proc")))
+        return None
 
     def _holds_all(self, census: frozenset[str]) -> bool:
         """Whether there is a handle of a living process for every number but that of init."""
@@ -54,8 +57,15 @@ class Members:
         self._handles.clear()
 
     def _walk(self) -> None:
-        below = processes.descendants(self._monitor)
+        """Find them anew: all that /proc lists only where there are more or fewer than should be.
+
+        That takes milliseconds on a busy host, and the walks of several judges wait for each other.
+        """
+        below = processes.family(self._monitor)
         self.init = below[0] if below else 0
+        if len(below) != len(self._census() or ()):
+            below = processes.descendants(self._monitor)
+            self.init = below[0] if below else 0
         self.close()
         for pid in below[1:]:
             with contextlib.suppress(ProcessLookupError):

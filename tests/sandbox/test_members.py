@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.sandbox import members
+from harness.sandbox import members, processes
 from harness.sandbox.members import Members
 
 TREE = """
@@ -82,6 +82,18 @@ def test_a_listing_with_more_than_is_known_is_looked_into(
     for _ in range(3):
         found.look()
     assert len(walks) == 3
+    found.close()
+
+
+def test_one_that_the_quick_walk_misses_is_found(
+    tree: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = processes.family
+    monkeypatch.setattr(processes, "family", lambda root: plain(root)[:-1])
+    monkeypatch.setattr(members.os, "listdir", _listdir(["1", "2", "3", "self"]))
+    found = Members(tree.pid)
+    assert len(found.look()) == 2
+    assert len(found.look()) == 2
     found.close()
 
 

@@ -39,9 +39,9 @@ from harness.wire.messages import Compiled
 KERNELS = "kernels"
 _MAX_BYTES = 64 << 20
 """Room for the package of compiled kernels."""
-_AHEAD_S = 8.0
+_AHEAD_S = 25.0
 """Seconds of the processor after which no further kernel is compiled ahead."""
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 """Seconds of all compiling ahead, in which it computes or sleeps."""
 _MAX_KERNELS = 64
 _MAX_FIGURE = 1 << 40
