@@ -53,7 +53,7 @@ PROCESSOR_S, IDLE_S = 120.0, 60.0
 
 _ALIGNMENT = 64
 _MOST = 4
-"""Processes that are kept; each holds torch."""
+"""Files whose processes are kept; each process holds torch."""
 _POLL_S, _RARE_POLL_S = 0.002, 0.1
 _INHERITED = ("LD_LIBRARY_PATH",)
 _OUTPUT_BYTES = 4 << 10
@@ -278,8 +278,7 @@ class Author(AuthorProcess):
         memory = sealed_memory("drawn", size)
         message = DrawTensors(seed=seed, family=family, values=dict(values), tensors=wanted)
         try:
-            with self._lock:
-                answer = self.ask(message, TensorsDrawn, (memory,))
+            answer = self.ask(message, TensorsDrawn, (memory,))
             return _read(memory, size, wanted), answer.line
         finally:
             os.close(memory)
@@ -326,26 +325,63 @@ def _read(memory: int, size: int, wanted: Sequence[WantedTensor]) -> dict[str, T
     return found
 
 
+class Authors:
+    """Processes with the same file loaded: as many as there are threads that draw at once."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        self._idle: list[Author] = []
+        self._closed = False
+
+    def draw(
+        self,
+        *,
+        seed: int,
+        family: str,
+        values: Mapping[str, int | float],
+        tensors: Mapping[str, tuple[Kind, tuple[int, ...]]],
+    ) -> tuple[dict[str, Tensor], int]:
+        """As :meth:`Author.draw`, by a process that does nothing else meanwhile."""
+        with self._lock:
+            author = self._idle.pop() if self._idle else Author(self._file)
+        try:
+            return author.draw(seed=seed, family=family, values=values, tensors=tensors)
+        finally:
+            with self._lock:
+                if kept := not self._closed:
+                    self._idle.append(author)
+            if not kept:
+                author.close()
+
+    def close(self) -> None:
+        """End the processes: those that are drawing when they have drawn."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for author in idle:
+            author.close()
+
+
 _lock = threading.Lock()
-_authors: OrderedDict[tuple[Path, str], Author] = OrderedDict()
-"""By file and version, the one that was asked last at the end. Global, since all grades of a run
+_authors: OrderedDict[tuple[Path, str], Authors] = OrderedDict()
+"""By file and version, those that were asked last at the end. Global, since all grades of a run
 share them, and the exit must close them."""
 
 
-def author_of(file: Path, version: str) -> Author:
-    """The process for a ``version`` (such as a hash) of a file; few are kept."""
+def authors_of(file: Path, version: str) -> Authors:
+    """The processes for a ``version`` (such as a hash) of a file; those of few files are kept."""
     key = file.absolute(), version
     with _lock:
-        author = _authors.setdefault(key, Author(file))
+        authors = _authors.setdefault(key, Authors(key[0]))
         _authors.move_to_end(key)
         old = [_authors.popitem(last=False)[1] for _ in range(len(_authors) - _MOST)]
     for each in old:
-        with each._lock:
-            each.close()
-    return author
+        each.close()
+    return authors
 
 
 @atexit.register
 def _close_all() -> None:
-    for author in _authors.values():
-        author.close()
+    for authors in _authors.values():
+        authors.close()

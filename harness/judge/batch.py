@@ -110,9 +110,13 @@ class Batch:
         """The arena as far as it is laid out: uint8."""
         return self._bytes
 
-    def fill(self, seed: str) -> None:
-        """Draw all inputs anew, poison the outputs, set the guards, take the digest of inputs."""
-        self._contents.write(self._bytes, self.layout.slots, seed)
+    def fill(self, seed: str, *, once: bool = False) -> None:
+        """Draw all inputs anew, poison the outputs, set the guards, take the digest of inputs.
+
+        With ``once``, for calls that are not made, what the problem's author draws is drawn for one
+        call and serves all.
+        """
+        self._contents.write(self._bytes, self.layout.slots, seed, once=once)
         self._seed = seed
         if self._digest is not None:
             self._digest.take()

@@ -5,16 +5,18 @@ overwritten, and to find out what was changed.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from torch import Tensor
 
+from harness.judge.drawn_ahead import drawing
 from harness.judge.layout import BufferLayout, Layout
 from harness.judge.task import Task
 from harness.judge.timed_families import other_families
 from harness.problem.case import Case
 from harness.problem.gradable import InputSource
 from harness.problem.sampling.footprint import SLICE
-from harness.problem.terms import Direction
+from harness.problem.terms import Direction, TensorSpec
 
 GUARD = 0xA5
 _GAPS = (GUARD, 0xFF)
@@ -46,6 +48,7 @@ class Contents:
         alike: bool = False,
         inputs: InputSource | None = None,
     ) -> None:
+        self._task = task
         self._case = case
         self._inputs = inputs or task.problem.inputs()
         self._layout = layout
@@ -65,19 +68,41 @@ class Contents:
         return self.others(seed).get(call, self._case)
 
     def write(
-        self, data: Tensor, written: Sequence[BufferLayout], seed: str, *, warm_up: bool = False
+        self,
+        data: Tensor,
+        written: Sequence[BufferLayout],
+        seed: str,
+        *,
+        warm_up: bool = False,
+        once: bool = False,
     ) -> None:
-        """Write the guards between tensors to ``data``, and the buffers of those ``written``."""
+        """Write the guards between tensors to ``data``, and the buffers of those ``written``.
+
+        With ``once`` what an author draws is drawn for the first call alone, and serves all, as in
+        a ``warm_up``.
+        """
         for start, stop in self._layout.between:
             data[start:stop].fill_(GUARD)
         for slots in written:
             if not slots.tensor.together:
                 self.write_buffers(data, slots, seed, warm_up=warm_up)
         together = [(s, self._layout.rows(data, s)) for s in written if s.tensor.together]
-        for call in range(self._layout.calls):  # so that each is drawn once, whatever is kept
-            for slots, rows in together:
-                one = range(call, call + 1)
-                self.write_slice(rows[call : call + 1], slots, one, seed, warm_up=warm_up)
+        with self._inputs_of([s.tensor for s, _ in together], seed, once or warm_up) as inputs:
+            for call in range(self._layout.calls):  # so that each is drawn once, whatever is kept
+                for slots, rows in together:
+                    one, here = range(call, call + 1), rows[call : call + 1]
+                    self.write_slice(here, slots, one, seed, warm_up=once or warm_up, inputs=inputs)
+
+    def _inputs_of(
+        self, together: Sequence[TensorSpec], seed: str, once: bool
+    ) -> AbstractContextManager[InputSource]:
+        """What draws tensors that are drawn ``together``: those of many calls at a time."""
+        if not together or self._portable or once:
+            return nullcontext(self._inputs)
+        calls = range(self._layout.calls)
+        # One tensor of each call: the others come with it.
+        wanted = [(together[0], self.case_of(call, seed), f"{seed}/{call}") for call in calls]
+        return drawing(self._task, self._inputs, wanted)
 
     def write_buffers(
         self, data: Tensor, slots: BufferLayout, seed: str, *, warm_up: bool = False
@@ -97,9 +122,19 @@ class Contents:
             yield range(start, min(start + count, self._layout.calls))
 
     def write_slice(
-        self, rows: Tensor, slots: BufferLayout, calls: range, seed: str, *, warm_up: bool = False
+        self,
+        rows: Tensor,
+        slots: BufferLayout,
+        calls: range,
+        seed: str,
+        *,
+        warm_up: bool = False,
+        inputs: InputSource | None = None,
     ) -> None:
-        """Write the buffers of one of the :meth:`slices` to ``rows``: (calls, stride), uint8."""
+        """Write the buffers of one of the :meth:`slices` to ``rows``: (calls, stride), uint8.
+
+        What is drawn call by call, ``inputs`` may have drawn already.
+        """
         fence(rows, slots, calls.start)
         if slots.tensor.direction is Direction.OUT:
             _set_outputs(rows, slots, calls.start)
@@ -109,7 +144,7 @@ class Contents:
             for number, call in zip(calls, view, strict=True):
                 # What a warm-up comes to is not checked: the first call's inputs serve all.
                 which, case = (0, self._case) if warm_up else (number, self.case_of(number, seed))
-                self._inputs.write(call, slots.tensor, case, f"{seed}/{which}")
+                (inputs or self._inputs).write(call, slots.tensor, case, f"{seed}/{which}")
             return
         first = f"{seed}/{calls.start}"
         self._inputs.fill(view, slots.tensor, self._case, first, warm_up=warm_up)

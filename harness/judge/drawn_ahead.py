@@ -1,7 +1,9 @@
-"""Inputs of the next correctness cases, drawn by idle processors while a case runs on the GPU.
+"""Inputs that are drawn on the CPU, by several idle processors at once.
 
-They are drawn on the CPU, one number after the other, which takes longer than all else of a case
-with large tensors. Each tensor of a call has a seed of its own, so that many can be drawn at once.
+Those of the next correctness cases are drawn while a case runs on the GPU, one number after the
+other, which takes longer than all else of a case with large tensors. Those that a problem's author
+draws take a tenth of a second for each of hundreds of timed calls. Each tensor of a call has a seed
+of its own, so that many can be drawn at once.
 """
 
 import itertools
@@ -9,10 +11,12 @@ import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 from torch import Tensor
 
+from harness.device.affinity import move_thread
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES
@@ -54,6 +58,7 @@ class DrawnAhead:
     Args:
         inputs: what draws; its ``draw`` is called by several threads at once.
         drawers: how many.
+        processors: what they may run on; empty for where this thread may.
         wanted: what will be asked for, in this order; anything else is drawn when it is.
         most_bytes: drawn and not asked for yet.
     """
@@ -64,9 +69,11 @@ class DrawnAhead:
         drawers: int,
         wanted: Iterable[tuple[TensorSpec, Case, str]],
         most_bytes: int = MOST_BYTES,
+        processors: frozenset[int] = frozenset(),
     ) -> None:
         self._inputs = inputs
-        self._pool = ThreadPoolExecutor(drawers, "draw")
+        begin = partial(move_thread, processors) if processors else None
+        self._pool = ThreadPoolExecutor(drawers, "draw", begin)
         self._waiting = {each.key: each for each in itertools.starmap(_Wanted, wanted)}
         self._begun: dict[_Key, _Drawing] = {}
         self._most_bytes = most_bytes
@@ -114,24 +121,39 @@ def inputs_of(task: Task, cases: Iterable[Case]) -> Iterator[InputSource]:
     """What draws the inputs of correctness cases, for a block that runs ``cases`` in this order.
 
     Ahead where they are run on a GPU, there are idle processors, and they follow from the seed
-    alone (what a problem's author or another format draws comes from one process).
+    alone (what another format draws comes from one process).
     """
-    inputs = task.problem.inputs()
-    drawers = min(_MOST_DRAWERS, usable_processors() // 2)
+    with drawing(task, task.problem.inputs(), _of_cases(task, cases)) as inputs:
+        yield inputs
+
+
+@contextmanager
+def drawing(
+    task: Task, inputs: InputSource, wanted: Iterable[tuple[TensorSpec, Case, str]]
+) -> Iterator[InputSource]:
+    """What draws these tensors, by several processors where :func:`inputs_of` says."""
+    place = task.device.workplace
+    # A thread that takes times may run on one processor alone: those beside it are idle meanwhile.
+    beside = frozenset[int]() if place is None else place.beside()
+    drawers = min(_MOST_DRAWERS, (len(beside) or usable_processors()) // 2)
     if task.device.emulated or task.problem.declared is None or drawers < 2:
         yield inputs
         return
-    ahead = DrawnAhead(inputs, drawers, _drawn(task, cases))
+    ahead = DrawnAhead(inputs, drawers, wanted, processors=beside)
     try:
         yield ahead
     finally:
         ahead.close()
 
 
-def _drawn(task: Task, cases: Iterable[Case]) -> Iterator[tuple[TensorSpec, Case, str]]:
+def _of_cases(task: Task, cases: Iterable[Case]) -> Iterator[tuple[TensorSpec, Case, str]]:
     """What the batches of ``cases`` ask for, one after the other."""
     for case in cases:
-        for tensor in task.problem.tensors_of(case, task.dtype):
-            if tensor.direction is not Direction.OUT and not tensor.together:
+        tensors = task.problem.tensors_of(case, task.dtype)
+        read = [tensor for tensor in tensors if tensor.direction is not Direction.OUT]
+        # Of those that are drawn together the first: the others come with it.
+        together = [tensor for tensor in read if tensor.together][1:]
+        for tensor in read:
+            if tensor not in together:
                 for call in range(CALLS):
                     yield tensor, case, f"{task.seed}/{call}"

@@ -140,7 +140,7 @@ class _WaitingBatch:
         self._nanoseconds = nanoseconds
 
     def fill(self, seed: str) -> None:
-        self._batch.fill(seed)
+        self._batch.fill(seed, once=True)
         self._argument.fill_(self._nanoseconds)
 
     def take_receipt(self) -> None:

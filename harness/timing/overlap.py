@@ -24,7 +24,7 @@ _LEAST_CACHED = 8
 """Looks that tell how much of a call's inputs is in the cache before its turn, at least."""
 _SHARE = 1 / 3
 """After how many of the blocks a batch is looked at."""
-_AGAIN, AGAIN_S = 16, 2.0
+_AGAIN, AGAIN_S = 48, 6.0
 """Looks that a call which had read its inputs early has to be seen again in, and seconds for them.
 
 An honest call was seen so once, on an H100, in one of 59 honest and hostile files, for a reason

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from harness.author import client
-from harness.author.client import Author, AuthorError, author_of
+from harness.author.client import Author, AuthorError, Authors, authors_of
 from harness.author.messages import Kind
 from harness.sandbox import launch, processes
 from harness.sandbox.support import SandboxSupport, detect_support
@@ -88,7 +89,7 @@ def author(file: Path) -> Iterator[Author]:
     made.close()
 
 
-def ask(author: Author, family: str = "plain", *, n: int = 3, **other: Any) -> Any:
+def ask(author: Author | Authors, family: str = "plain", *, n: int = 3, **other: Any) -> Any:
     kind: Kind = "float"
     wanted = {"seed": 5, "values": {"n": n}, "tensors": {"x": (kind, (n,))}} | other
     tensors, line = author.draw(family=family, **wanted)
@@ -302,17 +303,48 @@ def test_an_interrupted_question_has_no_late_answer(
 
 
 @pytest.mark.corpus
+def test_each_thread_has_a_process_that_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "reference.py"
+    path.write_text(
+        "import os, time, torch\n"
+        "def draw(family):\n"
+        "    time.sleep(float(family))\n"
+        "    return {'x': torch.tensor([float(os.getpid())])}\n"
+    )
+    authors = Authors(path)
+
+    def pid(family: str) -> float:
+        tensors, _ = authors.draw(seed=1, family=family, values={}, tensors={"x": ("float", (1,))})
+        return float(tensors["x"])
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(pid, ["0.5", "0.5"]))
+        processes_at_once = list(authors._idle)
+        assert len(processes_at_once) == 2
+        pid("0")
+        assert authors._idle == processes_at_once
+        late = pool.submit(pid, "0.5")
+        while len(authors._idle) == 2:
+            time.sleep(0.01)
+        authors.close()
+        assert late.result() > 0
+    assert authors._idle == []
+    assert [each._sandbox for each in processes_at_once] == [None, None]
+
+
+@pytest.mark.corpus
 def test_few_processes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "_authors", type(client._authors)())
     monkeypatch.setattr(client, "_MOST", 1)
     path = tmp_path / "reference.py"
     path.write_text(FILE)
-    first = author_of(path, "1")
-    assert author_of(path, "1") is first
+    first = authors_of(path, "1")
+    assert authors_of(path, "1") is first
     assert len(ask(first)) == 3
-    assert first._sandbox is not None
-    monitor = first._sandbox.process.pid
-    second = author_of(path, "2")
+    (process,) = first._idle
+    assert process._sandbox is not None
+    monitor = process._sandbox.process.pid
+    second = authors_of(path, "2")
     assert second is not first
     deadline = time.monotonic() + 5
     while processes.descendants(monitor) and time.monotonic() < deadline:

@@ -110,6 +110,33 @@ def test_a_warm_up_draws_once(moved: Task, monkeypatch: pytest.MonkeyPatch) -> N
         assert len(drawings) == CALLS
 
 
+def test_calls_that_are_not_made_are_drawn_once(
+    moved: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawn, "_kept", type(drawn._kept)())
+    with open_batch(moved, CASE, CALLS) as batch:
+        batch.fill("seed", once=True)
+        assert len(drawn._kept) == 1
+        given = [batch.filled(call) for call in (0, CALLS - 1)]
+        assert torch.equal(given[0]["x"], given[1]["x"])
+
+
+@pytest.mark.corpus
+def test_several_processes_draw_what_one_would(
+    moved: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled = []
+    for emulated in (True, False):
+        monkeypatch.setattr(drawn, "_kept", type(drawn._kept)())
+        monkeypatch.setattr(type(moved.device), "emulated", emulated)
+        monkeypatch.setattr("harness.judge.drawn_ahead.usable_processors", lambda: 8)
+        with open_batch(moved, CASE, CALLS) as batch:
+            batch.fill("seed")
+            filled.append(batch.bytes.clone())
+        assert len(drawn._kept) == CALLS
+    assert torch.equal(*filled)
+
+
 def picks(task: Task, wrong: int | None) -> Callable[[int], tuple[dict[str, Tensor], ...]]:
     """The 2 largest of ``n`` numbers that are alike, found from behind; one call is off."""
     device = task.device.torch_device

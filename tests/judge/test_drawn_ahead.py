@@ -1,5 +1,6 @@
 """Inputs of the next cases are drawn while a case runs: the same values, in bounded memory."""
 
+import os
 import threading
 from contextlib import closing
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from torch import Tensor
 from harness.device.cpu import CpuDevice, HostArena
 from harness.errors import ProblemError
 from harness.judge.batch import Batch
-from harness.judge.drawn_ahead import DrawnAhead, inputs_of
+from harness.judge.drawn_ahead import DrawnAhead, drawing, inputs_of
 from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case, CaseLimits
@@ -179,7 +180,7 @@ def test_it_is_done_on_gpus_for_packages_with_idle_processors(
     monkeypatch.setattr("harness.judge.drawn_ahead.usable_processors", lambda: processors)
     source = blend_task.problem.inputs()
     problem = Elsewhere(blend_task.problem, source, declared=declared)
-    device = SimpleNamespace(emulated=emulated)
+    device = SimpleNamespace(emulated=emulated, workplace=None)
     task = Task(
         cast(Gradable, problem), blend_task.reference, "float16", cast(CpuDevice, device), "seed"
     )
@@ -187,3 +188,25 @@ def test_it_is_done_on_gpus_for_packages_with_idle_processors(
     with inputs_of(task, cases) as inputs:
         assert isinstance(inputs, DrawnAhead) is expected
         assert expected or inputs is source
+
+
+def test_a_thread_that_takes_times_has_the_processors_beside_it_draw(
+    blend_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.judge.drawn_ahead.usable_processors", lambda: 1)
+    mine = frozenset(os.sched_getaffinity(0))
+    beside = frozenset({*mine, *range(max(mine) + 1, max(mine) + 4)})
+    place = SimpleNamespace(beside=lambda: beside)
+    device = cast(CpuDevice, SimpleNamespace(emulated=False, workplace=place))
+    task = Task(blend_task.problem, blend_task.reference, "float16", device, "seed")
+    seen: list[set[int]] = []
+
+    class Asked(Source):
+        def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
+            seen.append(os.sched_getaffinity(0))
+            return super().draw(tensor, case, seed)
+
+    with drawing(task, Asked(), [(spec("a"), CASE, "0")]) as inputs:
+        assert isinstance(inputs, DrawnAhead)
+        inputs.draw(spec("a"), CASE, "0")
+    assert seen == [mine]  # those of them that there are

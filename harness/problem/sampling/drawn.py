@@ -1,19 +1,20 @@
 """The tensors that ``draw`` of a package's ``reference.py`` makes: all those of one call at once.
 
-The function runs in a process of its own (:mod:`harness.author`). What was drawn last is kept, for
+The function runs in processes of its own (:mod:`harness.author`). What was drawn last is kept, for
 it is asked for again: tensor by tensor, by both programs of a measurement, and for inputs that a
-call has overwritten.
+call has overwritten. Several threads may ask at once.
 """
 
 import os
 import threading
 from collections import OrderedDict
+from concurrent.futures import Future
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from harness.author.client import AuthorError, author_of
+from harness.author.client import AuthorError, authors_of
 from harness.author.messages import Kind
 from harness.errors import Diagnostic, ProblemError
 from harness.problem.case import Case
@@ -53,13 +54,20 @@ class AuthorsTensors:
         """One of the tensors of a call, contiguous, in its own type; not to be written to."""
         key = str(self._path), self._version, case.spec, seed
         with _lock:
-            found = _kept.pop(key, None)
-        found = found or self.draw(case, seed)
+            mine = key not in _kept
+            drawing = _kept.setdefault(key, Future())
+            _kept.move_to_end(key)
+        if mine:
+            try:
+                drawing.set_result(self.draw(case, seed))
+            except BaseException as error:  # whoever waits for it has it, too
+                with _lock:
+                    _kept.pop(key, None)
+                drawing.set_exception(error)
+        drawn = drawing.result()
         with _lock:
-            _kept[key] = found
-            while len(_kept) > 1 and sum(each.bytes for each in _kept.values()) > _most_kept():
-                _kept.popitem(last=False)
-        return self._fitting(spec, case, found)
+            _forget_beyond(_most_kept())
+        return self._fitting(spec, case, drawn)
 
     def draw(self, case: Case, seed: int) -> _Drawn:
         """All tensors of a call, drawn now."""
@@ -67,7 +75,7 @@ class AuthorsTensors:
             name: (self._kind(p), p.dimensions(case.values)) for name, p in self._parameters.items()
         }
         try:
-            tensors, line = author_of(self._path, self._version).draw(
+            tensors, line = authors_of(self._path, self._version).draw(
                 seed=seed, family=case.family, values=case.values, tensors=wanted
             )
         except AuthorError as error:
@@ -123,7 +131,18 @@ def _most_kept() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _KEPT_SHARE
 
 
+def _forget_beyond(most: int) -> None:
+    """Keep so many bytes, the last that were asked for, and what is being drawn."""
+    held = sum(each.result().bytes for each in _kept.values() if each.done())
+    for key, each in list(_kept.items())[:-1]:
+        if held <= most:
+            return
+        if each.done():
+            held -= each.result().bytes
+            del _kept[key]
+
+
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[str, str, str, int], _Drawn] = OrderedDict()
+_kept: OrderedDict[tuple[str, str, str, int], Future[_Drawn]] = OrderedDict()
 """By file, its version, case and seed, the last that was asked for at the end. Global, since each
 batch has inputs of its own."""

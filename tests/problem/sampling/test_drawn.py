@@ -71,7 +71,7 @@ def values(write: Write, monkeypatch: pytest.MonkeyPatch) -> Values:
     def make(
         type_: str, numbers: Sequence[complex], dtypes: str = "float32", nonfinite: bool = False
     ) -> torch.Tensor:
-        monkeypatch.setattr(drawn, "author_of", lambda *_: Returns(numbers))
+        monkeypatch.setattr(drawn, "authors_of", lambda *_: Returns(numbers))
         monkeypatch.setattr(drawn, "_kept", OrderedDict())
         text = TEXT.replace("C_TYPE", f'"{type_}"').replace("KINDS", dtypes)
         if nonfinite:
