@@ -1,9 +1,13 @@
-"""What the audits see of every solution: a call alone and among others, probes, speed of light."""
+"""What the audits see of every solution: a call alone and among others, probes, speed of light.
+
+And which calls the looks for overlap fell on: at random moments on each of eight in a row alike.
+"""
 
 import itertools
 import math
 import statistics
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +17,7 @@ from benchmarks.throughput import SLUG
 from harness.device.choose import open_device
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
+from harness.judge.early_reads import EarlyReads, Found
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
 from harness.progress.progress import NoProgress
@@ -20,6 +25,8 @@ from harness.solution.suffixes import SOURCES
 from harness.timing import audit
 
 Data = dict[str, Any]
+_IN_A_ROW = 8
+"""Calls of which one entry of the hostile corpus has a pair that overlaps."""
 
 
 def audits(names: Sequence[str]) -> Data:
@@ -35,6 +42,14 @@ def audits(names: Sequence[str]) -> Data:
         return plain_fault(self)
 
     audit.IdleMonitor.fault = told  # type: ignore[assignment,method-assign]
+    fell: list[list[int]] = []
+    plain_found = EarlyReads.found
+
+    def found(self: EarlyReads) -> Found:
+        fell.append(self._log[: int(self._count), 0].tolist())
+        return plain_found(self)
+
+    EarlyReads.found = found  # type: ignore[method-assign]
     hostile = [
         f
         for f in sorted((ROOT / "tests/hostile/timing").glob("*.cu"))
@@ -62,11 +77,16 @@ def audits(names: Sequence[str]) -> Data:
                 problem = replace(problem, benchmarks=shapes)
             job = Job(path=file.name, solution=read_solution(file, problem=slug), problem=problem)
             probes.clear()
+            fell.clear()
             start = time.perf_counter()
             result = grader.grade(job, Options(shrink_s=0.0))
             spent = time.perf_counter() - start
             print(f"{slug}/{file.name}: {result.verdict} {result.message[:150]} ({spent:.1f} s)")
-            graded.append({"file": f"{slug}/{file.name}", "verdict": result.verdict, "s": spent})
+            eights = Counter(call % _IN_A_ROW for calls in fell for call in calls)
+            counts = [eights[number] for number in range(_IN_A_ROW)]
+            print(f"   looks that fell on calls 0 to {_IN_A_ROW - 1} of {_IN_A_ROW}: {counts}")
+            told_of = {"file": f"{slug}/{file.name}", "verdict": result.verdict, "s": spent}
+            graded.append(told_of | {"looks_fell_on": [list(calls) for calls in fell]})
             for m, seen in itertools.zip_longest(result.measurements, probes):
                 early, late = seen or (math.nan, math.nan)
                 if m is None:

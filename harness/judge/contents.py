@@ -79,10 +79,13 @@ class Contents:
         """Write the guards between tensors to ``data``, and the buffers of those ``written``.
 
         With ``once`` what an author draws is drawn for the first call alone, and serves all, as in
-        a ``warm_up``.
+        a ``warm_up``, of which nothing is checked: it gets what calls read, and no more.
         """
-        for start, stop in self._layout.between:
-            data[start:stop].fill_(GUARD)
+        if warm_up:
+            written = [s for s in written if s.tensor.direction is not Direction.OUT]
+        else:
+            for start, stop in self._layout.between:
+                data[start:stop].fill_(GUARD)
         for slots in written:
             if not slots.tensor.together:
                 self.write_buffers(data, slots, seed, warm_up=warm_up)

@@ -64,7 +64,7 @@ class TimingBudget:
             self,
             batch_s=0.01,
             max_block_s=0.15,
-            null_batch_s=0.0,
+            null_batch_s=0.003,
             null_blocks=2,
             warm_s=0.2,
             min_blocks=4,
