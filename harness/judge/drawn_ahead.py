@@ -23,11 +23,13 @@ from harness.problem.dtypes import DTYPES
 from harness.problem.gradable import InputSource
 from harness.problem.sampling.footprint import CALLS
 from harness.problem.terms import Direction, TensorSpec
+from harness.sandbox.host_memory import free_bytes
 from harness.sandbox.processors import usable_processors
 
 MOST_BYTES = 1 << 30
 """Drawn and not asked for yet; one tensor may be larger."""
-_MOST_DRAWERS = 8
+_MOST_DRAWERS, _DRAWER_BYTES = 8, 1 << 30
+"""So many at once, each with so much of the memory that is free: an author's process holds torch."""
 
 _Key = tuple[str, str, str]
 """A tensor's name, the case's spec, the call's seed."""
@@ -135,7 +137,8 @@ def drawing(
     place = task.device.workplace
     # A thread that takes times may run on one processor alone: those beside it are idle meanwhile.
     beside = frozenset[int]() if place is None else place.beside()
-    drawers = min(_MOST_DRAWERS, (len(beside) or usable_processors()) // 2)
+    processors = len(beside) or usable_processors()
+    drawers = min(_MOST_DRAWERS, processors // 2, free_bytes() // _DRAWER_BYTES)
     if task.device.emulated or task.problem.declared is None or drawers < 2:
         yield inputs
         return

@@ -130,6 +130,7 @@ def test_several_processes_draw_what_one_would(
         monkeypatch.setattr(drawn, "_kept", type(drawn._kept)())
         monkeypatch.setattr(type(moved.device), "emulated", emulated)
         monkeypatch.setattr("harness.judge.drawn_ahead.usable_processors", lambda: 8)
+        monkeypatch.setattr("harness.judge.drawn_ahead.free_bytes", lambda: 1 << 40)
         with open_batch(moved, CASE, CALLS) as batch:
             batch.fill("seed")
             filled.append(batch.bytes.clone())

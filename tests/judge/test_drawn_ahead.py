@@ -160,14 +160,15 @@ class Elsewhere:
 
 
 @pytest.mark.parametrize(
-    ("emulated", "declared", "processors", "expected"),
+    ("emulated", "declared", "processors", "free", "expected"),
     [
-        (False, True, 16, True),
-        (True, True, 16, False),
-        (False, False, 16, False),
-        (False, True, 2, False),
+        (False, True, 16, 2 << 30, True),
+        (True, True, 16, 2 << 30, False),
+        (False, False, 16, 2 << 30, False),
+        (False, True, 2, 2 << 30, False),
+        (False, True, 16, 1 << 30, False),
     ],
-    ids=["on a GPU", "emulated", "another format", "two processors"],
+    ids=["on a GPU", "emulated", "another format", "two processors", "little memory"],
 )
 def test_it_is_done_on_gpus_for_packages_with_idle_processors(
     blend_task: Task,
@@ -175,9 +176,11 @@ def test_it_is_done_on_gpus_for_packages_with_idle_processors(
     emulated: bool,
     declared: bool,
     processors: int,
+    free: int,
     expected: bool,
 ) -> None:
     monkeypatch.setattr("harness.judge.drawn_ahead.usable_processors", lambda: processors)
+    monkeypatch.setattr("harness.judge.drawn_ahead.free_bytes", lambda: free)
     source = blend_task.problem.inputs()
     problem = Elsewhere(blend_task.problem, source, declared=declared)
     device = SimpleNamespace(emulated=emulated, workplace=None)
@@ -194,6 +197,7 @@ def test_a_thread_that_takes_times_has_the_processors_beside_it_draw(
     blend_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.judge.drawn_ahead.usable_processors", lambda: 1)
+    monkeypatch.setattr("harness.judge.drawn_ahead.free_bytes", lambda: 1 << 40)
     mine = frozenset(os.sched_getaffinity(0))
     beside = frozenset({*mine, *range(max(mine) + 1, max(mine) + 4)})
     place = SimpleNamespace(beside=lambda: beside)
