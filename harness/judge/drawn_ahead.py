@@ -29,7 +29,7 @@ from harness.sandbox.processors import usable_processors
 MOST_BYTES = 1 << 30
 """Drawn and not asked for yet; one tensor may be larger."""
 _MOST_DRAWERS, _DRAWER_BYTES = 8, 1 << 30
-"""So many at once, each with so much of the memory that is free: an author's process holds torch."""
+"""So many at once, each with so much free memory: an author's process holds torch."""
 
 _Key = tuple[str, str, str]
 """A tensor's name, the case's spec, the call's seed."""
