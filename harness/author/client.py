@@ -9,8 +9,9 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -326,7 +327,7 @@ def _read(memory: int, size: int, wanted: Sequence[WantedTensor]) -> dict[str, T
 
 
 class Authors:
-    """Processes with the same file loaded: as many as there are threads that draw at once."""
+    """Processes with the same file loaded: as many as threads have asked at once."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -334,19 +335,13 @@ class Authors:
         self._idle: list[Author] = []
         self._closed = False
 
-    def draw(
-        self,
-        *,
-        seed: int,
-        family: str,
-        values: Mapping[str, int | float],
-        tensors: Mapping[str, tuple[Kind, tuple[int, ...]]],
-    ) -> tuple[dict[str, Tensor], int]:
-        """As :meth:`Author.draw`, by a process that does nothing else meanwhile."""
+    @contextmanager
+    def process(self) -> Iterator[Author]:
+        """One of them, which is asked by nobody else in this block."""
         with self._lock:
             author = self._idle.pop() if self._idle else Author(self._file)
         try:
-            return author.draw(seed=seed, family=family, values=values, tensors=tensors)
+            yield author
         finally:
             with self._lock:
                 if kept := not self._closed:
@@ -355,7 +350,7 @@ class Authors:
                 author.close()
 
     def close(self) -> None:
-        """End the processes: those that are drawing when they have drawn."""
+        """End the processes: one that is asked just now, when it has answered."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

@@ -89,7 +89,7 @@ def author(file: Path) -> Iterator[Author]:
     made.close()
 
 
-def ask(author: Author | Authors, family: str = "plain", *, n: int = 3, **other: Any) -> Any:
+def ask(author: Author, family: str = "plain", *, n: int = 3, **other: Any) -> Any:
     kind: Kind = "float"
     wanted = {"seed": 5, "values": {"n": n}, "tensors": {"x": (kind, (n,))}} | other
     tensors, line = author.draw(family=family, **wanted)
@@ -314,7 +314,10 @@ def test_each_thread_has_a_process_that_is_kept(tmp_path: Path) -> None:
     authors = Authors(path)
 
     def pid(family: str) -> float:
-        tensors, _ = authors.draw(seed=1, family=family, values={}, tensors={"x": ("float", (1,))})
+        with authors.process() as author:
+            tensors, _ = author.draw(
+                seed=1, family=family, values={}, tensors={"x": ("float", (1,))}
+            )
         return float(tensors["x"])
 
     with ThreadPoolExecutor(2) as pool:
@@ -340,7 +343,8 @@ def test_few_processes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path.write_text(FILE)
     first = authors_of(path, "1")
     assert authors_of(path, "1") is first
-    assert len(ask(first)) == 3
+    with first.process() as one:
+        assert len(ask(one)) == 3
     (process,) = first._idle
     assert process._sandbox is not None
     monitor = process._sandbox.process.pid

@@ -75,9 +75,10 @@ class AuthorsTensors:
             name: (self._kind(p), p.dimensions(case.values)) for name, p in self._parameters.items()
         }
         try:
-            tensors, line = authors_of(self._path, self._version).draw(
-                seed=seed, family=case.family, values=case.values, tensors=wanted
-            )
+            with authors_of(self._path, self._version).process() as author:
+                tensors, line = author.draw(
+                    seed=seed, family=case.family, values=case.values, tensors=wanted
+                )
         except AuthorError as error:
             raise self._wrong(error.line, str(error), case) from None
         return _Drawn(tensors, line)
