@@ -216,7 +216,7 @@ class TestGpuCheck:
         )
         assert named is not None and extra is not None
         assert extra[1].split() == ["bench-neighbours", "bench-field", "bench-published"]
-        run = re.findall(r"^step (\w+) ", text, re.MULTILINE)
+        run = re.findall(r"^side (\w+) ", text, re.MULTILINE)
         run += [f"bench-{name}" for name in re.findall(r"^bench (\w+) ", text, re.MULTILINE)]
         assert set(run) == {*named[1].split(), *extra[1].split()}
 
@@ -246,6 +246,43 @@ class TestGpuCheck:
         assert "bench-aa" in every and "published" not in every and "field" not in every
         (given,) = re.findall(r"(?m)^given: (.*)", run([self.script, python, "bench-field"]).stdout)
         assert given.endswith("--known docs/data/field-h100.json a/one b/other")
+
+    def test_tests_run_side_by_side_on_several_cards(self, tmp_path: Path) -> None:
+        tools = {
+            "nvidia-smi": 'case $1 in --list-gpus) echo "GPU 0: one"; echo "GPU 1: two" ;; esac',
+            "python": 'echo card "$CUDA_VISIBLE_DEVICES" given: "$@"; sleep 0.3',
+        }
+        for name, text in tools.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+            (tmp_path / name).chmod(0o755)
+        out, path = str(tmp_path / "out"), f"{tmp_path}:{os.environ['PATH']}"
+        done = subprocess.run(
+            [self.script, "tests", "hostile", "timed", "python"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "GPU_CHECK_OUT": out, "PATH": path},
+        )
+        assert done.returncode == 0, done.stderr
+        given = re.findall(r"(?m)^card (\d) given: .*?(not timed|hostile$|ignore)", done.stdout)
+        assert sorted(given) == [("0", "hostile"), ("0", "not timed"), ("1", "ignore")]
+        assert re.search(r"(?m)^hostile +ok", done.stdout)
+
+    def test_what_a_step_has_found_is_told_at_its_limit(self, tmp_path: Path) -> None:
+        python = tmp_path / "python"
+        python.write_text(
+            f"#!{sys.executable}\nimport time\n"
+            "try: time.sleep(60)\nexcept KeyboardInterrupt: print('one failed')\n"
+        )
+        python.chmod(0o755)
+        limit = {"GPU_CHECK_OUT": str(tmp_path / "out"), "GPU_CHECK_LIMIT": "1"}
+        done = subprocess.run(
+            [self.script, python, "bench-aa"],
+            capture_output=True,
+            text=True,
+            env=os.environ | limit,
+        )
+        assert done.returncode == 1
+        assert re.search(r"(?m)^bench-aa +exit 124 +\d s +one failed$", done.stdout), done.stdout
 
     def test_its_benchmarks_are_commands(self) -> None:
         text = self.script.read_text()
