@@ -99,7 +99,6 @@ class AuthorProcess:
 
     def __init__(self) -> None:
         self._sandbox: Sandbox | None = None
-        self._lock = threading.Lock()
 
     @property
     def memory_bytes(self) -> int:

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -76,6 +77,7 @@ class ForeignProcess(AuthorProcess):
 
     def __init__(self, source: Source, card: Card | None = None) -> None:
         super().__init__()
+        self._lock = threading.Lock()
         self._source = source
         self._card = card
         if card is not None:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from torch import Tensor
 
-from harness.judge.drawn_ahead import drawing
+from harness.judge.drawn_ahead import drawing, to_be_asked_for
 from harness.judge.layout import BufferLayout, Layout
 from harness.judge.task import Task
 from harness.judge.timed_families import other_families
@@ -78,10 +78,11 @@ class Contents:
     ) -> None:
         """Write the guards between tensors to ``data``, and the buffers of those ``written``.
 
-        With ``once`` what an author draws is drawn for the first call alone, and serves all, as in
-        a ``warm_up``, of which nothing is checked: it gets what calls read, and no more.
+        With ``once`` what an author draws is drawn for the first call alone, and serves all. So it
+        is in a ``warm_up``. Of that nothing is checked, so only what calls read is written.
         """
         if warm_up:
+            once = True
             written = [s for s in written if s.tensor.direction is not Direction.OUT]
         else:
             for start, stop in self._layout.between:
@@ -90,21 +91,23 @@ class Contents:
             if not slots.tensor.together:
                 self.write_buffers(data, slots, seed, warm_up=warm_up)
         together = [(s, self._layout.rows(data, s)) for s in written if s.tensor.together]
-        with self._inputs_of([s.tensor for s, _ in together], seed, once or warm_up) as inputs:
+        with self._drawing([s.tensor for s, _ in together], seed, once) as inputs:
             for call in range(self._layout.calls):  # so that each is drawn once, whatever is kept
                 for slots, rows in together:
                     one, here = range(call, call + 1), rows[call : call + 1]
-                    self.write_slice(here, slots, one, seed, warm_up=once or warm_up, inputs=inputs)
+                    self.write_slice(here, slots, one, seed, warm_up=once, inputs=inputs)
 
-    def _inputs_of(
+    def _drawing(
         self, together: Sequence[TensorSpec], seed: str, once: bool
     ) -> AbstractContextManager[InputSource]:
         """What draws tensors that are drawn ``together``: those of many calls at a time."""
         if not together or self._portable or once:
             return nullcontext(self._inputs)
-        calls = range(self._layout.calls)
-        # One tensor of each call: the others come with it.
-        wanted = [(together[0], self.case_of(call, seed), f"{seed}/{call}") for call in calls]
+        wanted = [
+            (tensor, self.case_of(call, seed), f"{seed}/{call}")
+            for call in range(self._layout.calls)
+            for tensor in to_be_asked_for(together)
+        ]
         return drawing(self._task, self._inputs, wanted)
 
     def write_buffers(

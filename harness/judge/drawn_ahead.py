@@ -134,12 +134,15 @@ def drawing(
     task: Task, inputs: InputSource, wanted: Iterable[tuple[TensorSpec, Case, str]]
 ) -> Iterator[InputSource]:
     """What draws these tensors, by several processors where :func:`inputs_of` says."""
+    if task.device.emulated or task.problem.declared is None:
+        yield inputs
+        return
     place = task.device.workplace
     # A thread that takes times may run on one processor alone: those beside it are idle meanwhile.
     beside = frozenset[int]() if place is None else place.beside()
     processors = len(beside) or usable_processors()
     drawers = min(_MOST_DRAWERS, processors // 2, free_bytes() // _DRAWER_BYTES)
-    if task.device.emulated or task.problem.declared is None or drawers < 2:
+    if drawers < 2:
         yield inputs
         return
     ahead = DrawnAhead(inputs, drawers, wanted, processors=beside)
@@ -153,10 +156,15 @@ def _of_cases(task: Task, cases: Iterable[Case]) -> Iterator[tuple[TensorSpec, C
     """What the batches of ``cases`` ask for, one after the other."""
     for case in cases:
         tensors = task.problem.tensors_of(case, task.dtype)
-        read = [tensor for tensor in tensors if tensor.direction is not Direction.OUT]
-        # Of those that are drawn together the first: the others come with it.
-        together = [tensor for tensor in read if tensor.together][1:]
-        for tensor in read:
-            if tensor not in together:
-                for call in range(CALLS):
-                    yield tensor, case, f"{task.seed}/{call}"
+        for tensor in to_be_asked_for(t for t in tensors if t.direction is not Direction.OUT):
+            for call in range(CALLS):
+                yield tensor, case, f"{task.seed}/{call}"
+
+
+def to_be_asked_for(read: Iterable[TensorSpec]) -> Iterator[TensorSpec]:
+    """Those of one call's tensors with which all are drawn: one of those drawn together."""
+    met = False
+    for tensor in read:
+        if not (tensor.together and met):
+            yield tensor
+        met = met or tensor.together

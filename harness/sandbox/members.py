@@ -10,7 +10,7 @@ from harness.sandbox import processes
 class Members:
     """All processes below a sandbox's monitor but its init, found and followed from outside.
 
-    They are only walked through where something has changed: the numbers that the sandbox's own
+    A walk through them is only made where something has changed: the numbers that the sandbox's own
     /proc lists, or a process that has ended. Numbers alone do not do: whoever ends and has another
     process take its number would never be seen, and signals would go to the dead.
 
@@ -57,15 +57,15 @@ class Members:
         self._handles.clear()
 
     def _walk(self) -> None:
-        """Find them anew: all that /proc lists only where there are more or fewer than should be.
+        """Find them anew: below the monitor, and in all of /proc where that gives a wrong number.
 
-        That takes milliseconds on a busy host, and the walks of several judges wait for each other.
+        All of /proc takes milliseconds on a busy host.
         """
-        below = processes.family(self._monitor)
-        self.init = below[0] if below else 0
-        if len(below) != len(self._census() or ()):
-            below = processes.descendants(self._monitor)
+        for find in (processes.family, processes.descendants):
+            below = find(self._monitor)
             self.init = below[0] if below else 0
+            if len(below) == len(self._census() or ()):
+                break
         self.close()
         for pid in below[1:]:
             with contextlib.suppress(ProcessLookupError):
