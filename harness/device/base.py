@@ -96,6 +96,16 @@ class ReadTimer(Protocol):
         """
 
 
+class Clock(Protocol):
+    """A device's own clock."""
+
+    def write(self, into: torch.Tensor) -> None:
+        """Write its nanoseconds into one int64 of the device; returns before it is done."""
+
+    def ahead_s(self) -> float:
+        """Seconds that it is ahead of :func:`time.perf_counter` just now."""
+
+
 class Device(Protocol):
     """Where submissions run: its facts, its memory, and how it is held still for a timing."""
 
@@ -152,6 +162,9 @@ class Device(Protocol):
 
     def read_times(self) -> ReadTimer | None:
         """What tells cached words from others; None where that cannot be told."""
+
+    def clock(self) -> Clock | None:
+        """What tells when work of the judge's was done; None where it is too coarse."""
 
     def nodes(self) -> tuple[str, ...]:
         """The files under /dev that a runner needs to use it, and none of another device."""

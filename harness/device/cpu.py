@@ -67,6 +67,9 @@ class CpuDevice:
     def read_times(self) -> None:
         """None: caches decide nothing where kernels are emulated."""
 
+    def clock(self) -> None:
+        """None: nothing is looked at while it runs."""
+
     def nodes(self) -> tuple[str, ...]:
         """None."""
         return ()

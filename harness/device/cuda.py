@@ -14,6 +14,7 @@ from harness.device.affinity import pinned
 from harness.device.base import Arena, Exclusive, Kind, OutOfDeviceMemory, round_up
 from harness.device.cards import card_variables, device_nodes, driver_cards
 from harness.device.cpu_plan import CpuPlan
+from harness.device.device_clock import DeviceClock
 from harness.device.lock import exclusive
 from harness.device.monitor import GpuMonitor
 from harness.device.read_times import ReadTimes
@@ -80,6 +81,7 @@ class CudaDevice:
         self._flush = torch.empty(2 * properties.L2_cache_size // 4, device=self.torch_device)
         self._generation = 0
         self._read_times: ReadTimes | None = None
+        self._clock: DeviceClock | None = None
         # For the copy engines, which work beside the kernels.
         self._host = torch.zeros(_COPIED, dtype=torch.uint8, pin_memory=True)
         self._sent = torch.zeros(_COPIED, dtype=torch.uint8, device=self.torch_device)
@@ -135,6 +137,12 @@ class CudaDevice:
         if self._read_times is None:
             self._read_times = ReadTimes(self.driver, self.torch_device, self.flush)
         return self._read_times if self._read_times.cached_below else None
+
+    def clock(self) -> DeviceClock | None:
+        """The card's clock, held against the host's the first time."""
+        if self._clock is None:
+            self._clock = DeviceClock(self.driver, self.torch_device)
+        return self._clock if self._clock.fine else None
 
     def nodes(self) -> tuple[str, ...]:
         """The driver's and the card's own; those of all cards where that is not known."""

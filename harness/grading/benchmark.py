@@ -176,7 +176,8 @@ class _Run:
             monitor=held.monitor,
         )
         self.held = held
-        self.budget = foreign_budget(budget) if task.problem.format else budget
+        of_all = foreign_budget(budget) if task.problem.format else budget
+        self.budget = of_all.for_shapes(len(self.cases))
 
     def beside(
         self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""

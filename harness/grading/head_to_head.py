@@ -82,7 +82,7 @@ def head_to_head(
         MachineError: no time can be taken on this machine now.
     """
     # Isolated calls are held against a trusted baseline's, of which there is none here.
-    budget = replace(budget, isolated_blocks=0)
+    budget = replace(budget, isolated_blocks=0).for_shapes(len(cases))
     idle = overhead.idle if overhead else IdleBaseline()
     programs: list[TimedProgram] = []
     try:

@@ -12,14 +12,13 @@ inputs take to be read, and as many of a call that comes much later.
 
 Nothing is taken on trust: which call has not ended is read from memory before and after its
 neighbour's inputs are replaced, and it counts only if that word is written later on. So no honest
-call should be wrong here, however processes share the device; yet one was, once
-(:mod:`harness.timing.overlap`), so that a verdict rests on two batches.
+call can be wrong here, however processes share the device.
 """
 
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Generator, Tensor
@@ -45,6 +44,15 @@ _PLACES, _LEAST_PLACES, _MOST_PLACES = 1 << 18, 64, 1024
 cache. And of each output of a call, at least and at most: of 256 words nine looks in ten see that
 1 % of it is still missing."""
 _WORD = 8
+_NOTED = 4
+"""Numbers that a look writes down before its cycles and words."""
+
+
+class Progress(NamedTuple):
+    """How many calls of a batch were done, at a moment of :func:`time.perf_counter`."""
+
+    done: int
+    at_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +62,14 @@ class Found:
     ``looks`` is how many saw a call that was at work while the next one's inputs were replaced;
     ``early`` is the number of a call (from 0) that had read its inputs by then, if any had.
     ``cached`` has, of looks that tell it, the part of the next call's large inputs that was in the
-    cache, less that of a later call's.
+    cache, less that of a later call's. ``progress`` is how far the batch was at the first look;
+    None if that is not known.
     """
 
     looks: int
     early: int | None = None
     cached: tuple[float, ...] = ()
+    progress: Progress | None = None
 
 
 class _Buffers:
@@ -107,7 +117,10 @@ class EarlyReads:
         words = _TIMED * len(self._large)
         self._timed = torch.zeros((2, calls, words), dtype=torch.int64, device=device)
         self._cycles = torch.zeros((2, words), dtype=torch.int64, device=device)
-        columns = 2 + self._cycles.numel() + self._places.shape[1]
+        self._clock = task.device.clock()
+        self._ahead_s = 0.0
+        self._now = torch.zeros(1, dtype=torch.int64, device=device)
+        columns = _NOTED + self._cycles.numel() + self._places.shape[1]
         self._log = torch.zeros((MAX_LOOKS, columns), dtype=torch.int64, device=device)
         self._count = torch.zeros(1, dtype=torch.int64, device=device)
         self._expected: Mapping[str, Expectation] = {}
@@ -151,6 +164,8 @@ class EarlyReads:
         """Fill the batch, and note what the words of outputs are before they are written."""
         self.batch.fill(seed)
         self._unwritten.copy_(self._words[self._places])
+        if self._clock is not None:
+            self._ahead_s = self._clock.ahead_s()
 
     def take_receipt(self) -> None:
         """Take the batch's."""
@@ -162,7 +177,10 @@ class EarlyReads:
 
     def _look_now(self) -> None:
         places, words = self._places, self._words
+        if self._clock is not None:
+            self._clock.write(self._now)
         waiting = (words[places] == self._unwritten).any(1)
+        done = (~waiting).sum().view(1)
         first = waiting.to(torch.uint8).argmax().view(1)
         replaced = waiting.any() & (first + 1 < self._calls)
         target = (first + 1).clamp_(max=self._calls - 1)
@@ -173,8 +191,9 @@ class EarlyReads:
         known = torch.where(replaced, words[places[target]], self._unwritten[target])
         self._unwritten.index_copy_(0, target, known)
         after = words[places[first]].view(-1)
-        row = torch.cat([first, replaced.long(), self._cycles.view(-1), after]).view(1, -1)
-        self._log.index_copy_(0, self._count.clamp(max=MAX_LOOKS - 1), row)
+        row = [first, replaced.long(), done, self._now, self._cycles.view(-1), after]
+        at = self._count.clamp(max=MAX_LOOKS - 1)
+        self._log.index_copy_(0, at, torch.cat(row).view(1, -1))
         self._count += 1
 
     def _time_reads(self, target: Tensor) -> None:
@@ -197,7 +216,7 @@ class EarlyReads:
         """
         count = min(int(self._count), MAX_LOOKS)
         log = self._log[:count]
-        cycles, after = log[:, 2:].tensor_split([self._cycles.numel()], dim=1)
+        cycles, after = log[:, _NOTED:].tensor_split([self._cycles.numel()], dim=1)
         calls, replaced = log[:, 0], log[:, 1].bool()
         unwritten = self._unwritten[calls]
         last = self._words[self._places[calls]]
@@ -210,7 +229,15 @@ class EarlyReads:
         for call in sorted(set((calls[sure] + 1).tolist()) - doubtful):
             if compare_all(self.batch.outputs(call), self._expected) is not None:
                 return Found(looks, call)
-        return Found(looks, cached=self._cached(calls, sure & begun, cycles))
+        cached = self._cached(calls, sure & begun, cycles)
+        return Found(looks, cached=cached, progress=self._progress(log))
+
+    def _progress(self, log: Tensor) -> Progress | None:
+        """How far the batch was at the first look, if calls were still to come."""
+        if self._clock is None or not len(log) or not log[0, 1]:
+            return None
+        done, now = log[0, 2:_NOTED].tolist()
+        return Progress(done, now * 1e-9 - self._ahead_s)
 
     def _cached(self, calls: Tensor, counts: Tensor, cycles: Tensor) -> tuple[float, ...]:
         """What the next call's inputs were cached more than a later call's, by look."""

@@ -5,6 +5,9 @@ from dataclasses import dataclass, replace
 
 from harness.device.base import Device
 
+_SHAPES = 3
+"""A measurement has as many looks as so many shapes have by themselves, at least."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingBudget:
@@ -49,7 +52,7 @@ class TimingBudget:
     """Calls in a batch at most."""
     min_looks: int = 48
     """Looks at calls at work, for reads before their turn, that are enough."""
-    overlap_s: float = 0.4
+    overlap_s: float = 0.6
     """Looks are taken for so long to get them."""
     min_isolated: int = 3
     """Blocks of isolated calls at least, of plain calls twice as many."""
@@ -57,6 +60,16 @@ class TimingBudget:
     """Blocks of isolated calls at most; 0 for none."""
     isolated_s: float = 0.3
     """Isolated calls are timed for so long."""
+
+    def for_shapes(self, count: int) -> "TimingBudget":
+        """The budget of each of ``count`` shapes: fewer than three are looked at as often.
+
+        Calls that overlap for a sixteenth of their time are seen by one look in sixteen; on which
+        shape makes no difference.
+        """
+        more = max(1.0, _SHAPES / count)
+        looks = math.ceil(more * self.min_looks)
+        return replace(self, min_looks=looks, overlap_s=more * self.overlap_s)
 
     def quick(self) -> "TimingBudget":
         """For many files: what a third of the time buys, scores within about 1 %."""
@@ -74,7 +87,7 @@ class TimingBudget:
             max_s=0.8,
             ranked_s=0.8,
             min_looks=16,
-            overlap_s=0.1,
+            overlap_s=0.15,
             isolated_s=0.05,
         )
 

@@ -8,27 +8,38 @@ inputs, so it cannot tell them apart.
 import random
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from harness.judge.early_reads import MAX_LOOKS, EarlyReads
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
+from harness.text.numbers import seconds
 from harness.timing.budget import TimingBudget
 from harness.timing.timed_program import TimedProgram
 
-APART_S = 2e-3
-"""Seconds between two looks: processes take turns on a GPU in slices that are as long."""
+SLICE_S, APART_S = 2.3e-3, 2.6e-3
+"""Seconds from *go* to the first look, and from one look to the next, at least.
+
+Processes take turns on a GPU in slices of 2 ms. A look that comes within one waits for its end, so
+that it would fall on the same place of each batch; one that comes later has its turn at once
+(seen on H200)."""
+_SPREAD_S = 2e-3
+"""By up to so many seconds two looks are further apart: nobody knows on which call they fall."""
+_AHEAD, _AHEAD_S, _LEAST_SEEN = 1.1, 0.3e-3, 3
+"""Calls that are done at the first look may take so many times as long among many as has passed
+since *go*, and so many seconds more, in the median of so many batches at least. Those of honest
+batches are some 0.2 ms behind: launching comes first."""
 _LEAST_CACHED = 8
 """Looks that tell how much of a call's inputs is in the cache before its turn, at least."""
 _SHARE = 1 / 3
 """After how many of the blocks a batch is looked at."""
-_AGAIN, AGAIN_S = 48, 6.0
+_AGAIN, AGAIN_S = 128, 6.0
 """Looks that a call which had read its inputs early has to be seen again in, and seconds for them.
 
-An honest call was seen so once, on an H100, in one of 59 honest and hostile files, for a reason
-that is not known. Calls that overlap are seen again at once."""
+No honest call is seen so, by all that is known. Calls that overlap are seen again soon."""
 
 
 class OverlapAudit:
@@ -69,7 +80,8 @@ class OverlapAudit:
     def finish(self) -> Fault | None:
         """Go on until there are looks enough, or no more time; likewise.
 
-        What was seen once and cannot be looked for again is a fault as well.
+        What was seen once and cannot be looked for again is a fault as well; so are calls at the
+        beginning of batches that take less time than others, where no look can come.
         """
         while any(each.wanted(self._budget.min_looks) for each in self._watched):
             if (fault := self._look()) is not None:
@@ -78,7 +90,8 @@ class OverlapAudit:
             most_s = self._budget.overlap_s + (AGAIN_S if suspected else 0.0)
             if self.spent_s > most_s or not any(w.possible for w in self._watched):
                 break
-        return next((each.suspicion for each in self._watched if each.suspicion), None)
+        suspicions = (each.suspicion or each.ahead_fault() for each in self._watched)
+        return next(filter(None, suspicions), None)
 
     def _look(self) -> Fault | None:
         start = time.perf_counter()
@@ -106,6 +119,7 @@ class _Watched:
         self._case = case
         self._batches = 0
         self.cached: list[float] = []
+        self._progress: list[_Progress] = []
         self._reads: EarlyReads | None = None
 
     def wanted(self, looks: int) -> bool:
@@ -124,11 +138,14 @@ class _Watched:
         self._batches += 1
         seed = f"{self._task.seed}/{self._case.spec}/overlap/{self._batches}"
         reads.prepare(f"{seed}/others")
-        fault = program.watch(reads, seed, _looker(reads, program.estimated_call_s * program.calls))
-        if fault is not None:
+        looker = _Looker(reads, program.estimated_call_s * program.calls)
+        if (fault := program.watch(reads, seed, looker)) is not None:
             return fault
         found = reads.found()
         self.looks += found.looks
+        if found.progress is not None:
+            after_s = found.progress.at_s - looker.go_s
+            self._progress.append(_Progress(found.progress.done, after_s))
         self.cached += found.cached
         if found.early is not None:
             seen_before, self._again = self.suspicion is not None, _AGAIN
@@ -139,24 +156,56 @@ class _Watched:
             self.suspicion = None
         return None
 
+    def ahead_fault(self) -> Fault | None:
+        """The fault of batches whose first calls were done sooner than others would have been."""
+        call_s, seen = self._program.estimated_call_s, self._progress
+        excess = [each.done * call_s - _AHEAD * each.after_s for each in seen]
+        if len(seen) < _LEAST_SEEN or statistics.median(excess) <= _AHEAD_S:
+            return None
+        # The one in the middle, of an even number the higher.
+        one = seen[sorted(range(len(seen)), key=excess.__getitem__)[len(seen) // 2]]
+        message = (
+            f"{seconds(one.after_s)} after a batch had begun {one.done} calls were done, which "
+            f"take {seconds(one.done * call_s)} among many: {_RULE}"
+        )
+        return Fault(Verdict.REJECTED, message, whose=self._program.name)
+
+
+class _Progress(NamedTuple):
+    """How many calls of a batch were ``done``, ``after_s`` seconds after *go*."""
+
+    done: int
+    after_s: float
+
+
+_RULE = "calls must run one after the other, as if each waited for the one before"
+
 
 def _early_fault(program: TimedProgram, call: int) -> Fault:
     message = (
         f"call {call + 1} of {program.calls} had read its inputs before call {call} had ended: "
-        "calls must run one after the other, as if each waited for the one before"
+        f"{_RULE}"
     )
     return Fault(Verdict.REJECTED, message, shared=True, whose=program.name)
 
 
-def _looker(reads: EarlyReads, batch_s: float) -> Callable[[float], None]:
-    """Looks once in each stretch of a batch, at a secret time."""
-    count = max(1, min(MAX_LOOKS, int(batch_s / APART_S)))
-    secret = random.SystemRandom()
-    moments = [(number + secret.random()) * batch_s / count for number in reversed(range(count))]
+class _Looker:
+    """Looks at a batch that lasts about ``batch_s``, again and again at secret times."""
 
-    def during(elapsed_s: float) -> None:
-        if moments and elapsed_s >= moments[-1]:
-            moments.pop()
-            reads.look()
+    def __init__(self, reads: EarlyReads, batch_s: float) -> None:
+        self.go_s = 0.0
+        """When *go* was, by :func:`time.perf_counter`."""
+        self._reads = reads
+        self._secret = random.SystemRandom()
+        self._apart_s = max(APART_S, batch_s / MAX_LOOKS)
+        # Anywhere from the first slice's end on, as if a look had come before that.
+        spread_s = min(self._apart_s + _SPREAD_S, max(batch_s - SLICE_S, 0.0))
+        self._next_s = min(SLICE_S, batch_s) + self._secret.random() * spread_s
 
-    return during
+    def __call__(self, elapsed_s: float) -> None:
+        """Look if it is time, ``elapsed_s`` seconds after *go*."""
+        if elapsed_s < self._next_s:
+            return
+        self.go_s = self.go_s or time.perf_counter() - elapsed_s
+        self._reads.look()
+        self._next_s = elapsed_s + self._apart_s + self._secret.random() * _SPREAD_S

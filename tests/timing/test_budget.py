@@ -42,3 +42,10 @@ def test_budget_for_takes_another_budget_in_place_of_the_default() -> None:
     assert budget_for(CpuDevice(), quick=True, base=own) == own
     assert budget_for(Rankable(), base=own) == own
     assert budget_for(Rankable(), quick=True, base=own) == own.quick()
+
+
+def test_few_shapes_are_looked_at_as_often_as_three() -> None:
+    budget = replace(TimingBudget(), min_looks=10, overlap_s=0.5)
+    assert [budget.for_shapes(count).min_looks for count in (1, 2, 3, 5)] == [30, 15, 10, 10]
+    assert budget.for_shapes(1) == replace(budget, min_looks=30, overlap_s=1.5)
+    assert budget.for_shapes(5) == budget

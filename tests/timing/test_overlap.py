@@ -1,13 +1,18 @@
 """Calls of a batch run one after the other: what looks at them say."""
 
+import statistics
+import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, cast
 
 import pytest
 from support.fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
+from torch import Tensor
 
 from harness.device.cpu import CpuDevice
+from harness.judge.early_reads import MAX_LOOKS, EarlyReads
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
@@ -17,10 +22,23 @@ from harness.timing.measure import measure_shape
 from harness.timing.overlap import OverlapAudit
 
 
+class HostClock:
+    """The host's clock as a device's."""
+
+    def write(self, into: Tensor) -> None:
+        into.fill_(time.perf_counter_ns())
+
+    def ahead_s(self) -> float:
+        return 0.0
+
+
 class Card(CpuDevice):
     """The host, as if it recorded calls."""
 
     captures_graphs = True
+
+    def clock(self) -> HostClock:  # type: ignore[override]
+        return HostClock()
 
 
 class Overlapping(FakeSession):
@@ -55,6 +73,21 @@ class GoneThen(Glitching):
 
     def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
         super().make_calls(batch, during if self.glitches else lambda _: None)
+
+
+class HeadStart(FakeSession):
+    """The first eight calls take an eighth of the time, however long the others take."""
+
+    def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
+        passed_s = 0.0
+        x, y = (batch._view(batch._bytes, slots) for slots in batch.layout.slots)
+        for call in range(batch.layout.calls):
+            took_s = self.per_call / 8 if call < 8 else self.per_call
+            half = len(x[call]) // 2
+            y[call, :half] = x[call, :half] + 0.5
+            during(passed_s + took_s / 2)
+            y[call, half:] = x[call, half:] + 0.5
+            passed_s += took_s
 
 
 class Unseen(FakeSession):
@@ -93,6 +126,65 @@ def test_calls_that_overlap_are_refused(shift_task: Task) -> None:
     _, fault = audited(shift_task, Overlapping(2.5e-3))
     assert (fault.verdict, fault.whose) == (Verdict.REJECTED, "submission")
     assert "had read its inputs before call" in fault.message
+
+
+def test_calls_that_are_done_sooner_at_the_beginning_are_refused(shift_task: Task) -> None:
+    """No look can come in the first 2 ms, but the first that comes tells what was done by then."""
+    _, fault = audited(shift_task, HeadStart(2.5e-3))
+    assert (fault.verdict, fault.whose) == (Verdict.REJECTED, "submission")
+    assert "calls were done, which take" in fault.message
+
+
+def test_calls_that_are_done_a_little_sooner_are_not(shift_task: Task) -> None:
+    """A time is not known to a part in ten, nor where the slice of a look begins."""
+    session = FakeSession(2.5e-3)
+    audit, _ = audited(shift_task, session)
+    (watched,) = audit._watched
+    assert watched.ahead_fault() is None
+    watched._program.estimated_call_s *= 1.1
+    assert watched.ahead_fault() is None
+    watched._program.estimated_call_s *= 3
+    assert watched.ahead_fault() is not None
+    del watched._progress[2:]
+    assert watched.ahead_fault() is None, "two batches are not enough"
+
+
+class Clock:
+    """Reads that note when they are looked at, by a clock that is made up."""
+
+    def __init__(self) -> None:
+        self.now, self.looks = 0.0, list[float]()
+
+    def look(self) -> None:
+        self.looks.append(self.now)
+
+
+def moments(batch_s: float) -> list[float]:
+    """When a batch of this length is looked at."""
+    clock = Clock()
+    looker = overlap._Looker(cast(EarlyReads, clock), batch_s)
+    for step in range(round(batch_s * 1e5) + 1):
+        clock.now = step * 1e-5
+        looker(clock.now)
+    return clock.looks
+
+
+@pytest.mark.parametrize("batch_s", [0.001, 0.003, 0.025, 1.0])
+def test_looks_come_no_sooner_than_a_slice_after_go_and_after_one_another(batch_s: float) -> None:
+    """Within a slice each would wait for its end, which is at the same call of every batch."""
+    for _ in range(30):
+        looks = moments(batch_s)
+        assert all(moment >= min(overlap.SLICE_S, batch_s) for moment in looks)
+        assert all(b - a >= overlap.APART_S for a, b in pairwise(looks))
+        assert len(looks) <= MAX_LOOKS
+
+
+def test_a_batch_is_looked_at_anywhere_and_often() -> None:
+    batches = [moments(0.025) for _ in range(50)]
+    assert 5 <= statistics.fmean(map(len, batches)) <= 8
+    for number in range(4):
+        at = [looks[number] for looks in batches]
+        assert max(at) - min(at) > overlap._SPREAD_S
 
 
 def test_what_is_seen_in_one_batch_and_never_again_is_no_fault(shift_task: Task) -> None:

@@ -363,9 +363,25 @@ def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
         some = (min(at_once, count - start),)
         where = tuple(_integers(some, 0, size - 1, generator) for size in out.shape)
         which = _integers(some, 0, 0 if out.dim() > dimensions else 2, generator)
-        out[where] = values[which]
+        _put(out, where, values[which])
         first = first or tuple(index[0].clone() for index in where)
     out[first] = math.nan  # whatever was drawn for that place
+
+
+def _put(out: Tensor, where: tuple[Tensor, ...], values: Tensor) -> None:
+    """Write ``values`` to places of ``out``, one after the other: the last counts.
+
+    Where a place comes twice, plain indexing leaves open which counts, and on a GPU it changes from
+    one time to the next: what is drawn again would not be what was drawn.
+    """
+    place = torch.zeros_like(where[0])
+    for index, length in zip(where, out.shape, strict=True):
+        place = place * length + index
+    place, order = place.sort(stable=True)
+    last = torch.ones_like(place, dtype=torch.bool)
+    last[:-1] = place[1:] != place[:-1]
+    kept = order[last]
+    out[tuple(index[kept] for index in where)] = values[kept]
 
 
 def _fill_real(

@@ -11,7 +11,7 @@ import time
 
 def hold():
     time.sleep(0.5)
-    taken = b"x" * (1300 << 20)
+    taken = b"x" * (700 << 20)
     time.sleep(60)
     os._exit(len(taken) & 1)
 

@@ -154,6 +154,31 @@ def test_nonfinite(dtype: str, shape: tuple[int, ...]) -> None:
         assert not out.isinf().any()
 
 
+def test_of_values_for_one_place_the_last_counts() -> None:
+    """Plain indexing leaves that open: on a GPU it is another one each time."""
+    generator = torch.Generator().manual_seed(4)
+    for shape in ((50,), (6, 9), (2, 3, 4)):
+        where = tuple(torch.randint(0, size, (400,), generator=generator) for size in shape)
+        values = torch.rand(400, generator=generator)
+        out, right = torch.full(shape, math.nan), torch.full(shape, math.nan)
+        distributions._put(out, where, values)
+        for number in range(400):
+            right[tuple(int(index[number]) for index in where)] = values[number]
+        assert torch.equal(out.nan_to_num(nan=-1), right.nan_to_num(nan=-1))
+
+
+@pytest.mark.gpu
+def test_what_is_drawn_again_on_a_gpu_is_the_same() -> None:
+    """Of 2^24 numbers up to 2^19 are NaN or infinite, at places some of which come twice."""
+    out = torch.empty(2, 1 << 24, device="cuda")
+    for family in FAMILIES:
+        for seed in range(6):
+            for copy in out:
+                generator = torch.Generator("cuda").manual_seed(seed)
+                fill(copy, NAN, generator=generator, family=family)
+            assert torch.equal(*out.view(torch.int32)), (family, seed)
+
+
 def test_nonfinite_has_every_kind_and_leaves_the_rest() -> None:
     drawn = [filled("float32", (4000,), "nonfinite", NAN, seed=seed) for seed in range(8)]
     assert all(out.isnan().any() for out in drawn)
