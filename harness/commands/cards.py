@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +15,7 @@ from harness.errors import UsageError
 if TYPE_CHECKING:
     from harness.grading.cards import Cards
     from harness.grading.executor import InProcess
+    from harness.grading.job import Work
     from harness.progress.progress import Progress
 
 _CHOSEN = "harness.card"
@@ -59,12 +62,17 @@ cards_option = click.option(
 
 
 def open_judges(
-    device: str, cards: str | None, shown: Progress | None = None, *, board: str | None = None
+    device: str,
+    cards: str | None,
+    shown: Progress | None = None,
+    *,
+    board: str | None = None,
+    first: Sequence[Work] = (),
 ) -> InProcess | Cards:
     """An executor on ``auto``, ``cuda`` or ``cpu``, on ``cards``, or in the cluster of the command.
 
     Progress is ``shown``, else on stderr. In a cluster the GPU is that of ``board``, if no other is
-    named.
+    named. On this machine the ``first`` files that will be graded are built meanwhile.
 
     Raises:
         UsageError: two of these are asked for.
@@ -76,10 +84,22 @@ def open_judges(
     if cards is not None:
         from harness.progress.progress import progress
 
-        return open_cards(device, cards, shown or progress())
-    from harness.grading.executor import open_executor
+        judges = open_cards(device, cards, shown or progress())
+        with _begun(first, device, judges.judges):
+            return judges
+    with _begun(first, device):
+        from harness.grading.executor import open_executor  # imports torch
 
-    return open_executor(device, shown)
+        return open_executor(device, shown)
+
+
+def _begun(first: Sequence[Work], device: str, judges: int = 0) -> AbstractContextManager[object]:
+    """Builds of the first files, begun now, and at the end of the block done."""
+    if not first or device == "cpu":
+        return nullcontext()
+    from harness.grading.head_start import HeadStart
+
+    return HeadStart(first, judges)
 
 
 def open_cards(device: str, wanted: str, progress: Progress) -> Cards:

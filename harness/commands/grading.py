@@ -137,7 +137,7 @@ def _grade_files(
         tally.tell()
         return
 
-    # Not earlier: torch takes seconds to import, and a wrong path or option is known at once.
+    # Not earlier: this takes time, and a wrong path or option is known at once.
     from harness.commands.resuming import Resumed
     from harness.grading.job import NotJudged, Work
     from harness.progress.progress import RunProgress, progress
@@ -146,8 +146,9 @@ def _grade_files(
 
     # Of one file, its phases; of several, how far the run is, too.
     shown = [RunProgress(progress(), len(files), tally.known)] if tally.several else []
+    work = [] if choices.resume else [Work(job, options) for job in first]  # else maybe done
     with (
-        open_judges(choices.device, choices.cards, *shown) as executor,
+        open_judges(choices.device, choices.cards, *shown, first=work) as executor,
         _results_file(choices) as lines,
     ):
         if choices.profile:

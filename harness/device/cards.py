@@ -25,6 +25,8 @@ _LIST = python_command("from harness.device.cards import main; main()")
 _OF_ALL = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
 """Nodes of the driver, which belong to no card."""
 _TEXT_BYTES = 256
+_MAJOR, _MINOR = 75, 76
+"""The driver's attributes that are a card's compute capability."""
 
 
 class Card(NamedTuple):
@@ -38,6 +40,8 @@ class Card(NamedTuple):
     """The PCI address, as the system writes it."""
     name: str
     """As the card calls itself."""
+    architecture: str = ""
+    """Target of the compilers, such as ``sm_90``; empty where that is not known."""
 
 
 def visible_cards(environment: Mapping[str, str] = os.environ) -> list[Card]:
@@ -106,8 +110,19 @@ def driver_cards() -> list[Card]:
         called = name.value.decode("utf-8", "replace")
         kind = "MIG" if _is_part(called) else "GPU"
         address = bus.value.decode("ascii", "replace").lower()
-        found.append(Card(number, f"{kind}-{uuid.UUID(bytes=bytes(raw))}", address, called))
+        named = f"{kind}-{uuid.UUID(bytes=bytes(raw))}"
+        found.append(Card(number, named, address, called, _architecture(driver, device)))
     return found
+
+
+def _architecture(driver: ctypes.CDLL, device: ctypes.c_int) -> str:
+    numbers = []
+    for attribute in (_MAJOR, _MINOR):
+        number = ctypes.c_int(0)
+        if driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, device):
+            return ""
+        numbers.append(str(number.value))
+    return "sm_" + "".join(numbers)
 
 
 def choose_card(wanted: str, cards: Sequence[Card]) -> Card:

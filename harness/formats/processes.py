@@ -16,12 +16,10 @@ from harness.formats.base import Source
 from harness.formats.card import Card, Machine
 from harness.formats.client import ForeignProcess, Ungradable
 from harness.formats.description import Description, FormatCase, row_major
+from harness.formats.kept import MOST_AHEAD
 from harness.problem.terms import TensorSpec
 from harness.text.plain import plain_lines
 
-MOST_AHEAD = 8
-"""Files that are built before their turn, at most, their problems described: compilers take as long
-as some grades."""
 _FEWEST, _MOST, _BYTES_OF_EACH = 2, MOST_AHEAD + 1, 8 << 30
 """Processes that are kept: of what is built ahead and of the grade before it, if there is so much
 memory for each. A process that waits takes a small part of that, about half a GiB of a card's; one

@@ -10,7 +10,7 @@ from typing import Self, TypeVar
 
 from harness.device.affinity import move_thread
 from harness.device.workplace import Workplace
-from harness.formats.processes import MOST_AHEAD
+from harness.formats.kept import MOST_AHEAD
 from harness.grading.duplicates import content_key
 from harness.grading.job import Job
 from harness.sandbox.host_memory import affordable_builders

@@ -13,14 +13,20 @@ from typing import NamedTuple
 from harness.grading.card_wire import Setup
 from harness.sandbox import ROOT, processes
 
-_JUDGE = (
-    f"import sys; sys.path[:0] = [{str(ROOT)!r}]; "
+_PATH = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; "
+_JUDGE = _PATH + "from harness.grading.card_judge import main; main()"
+_ON_CARD = (  # torch is imported by both at once
+    _PATH + "from harness.session.start_runner import begin_zygote; begin_zygote(); "
     "from harness.grading.card_judge import main; main()"
 )
 _LEAVES_S = 20.0
 """The time that a judge with nothing more to do may take to end its helpers."""
 _ENDS_S = 5.0
 """The time to end in order of one that is told to stop, and then of what is killed."""
+
+
+def _program(card: "Seated") -> str:
+    return _ON_CARD if card.device == "cuda" else _JUDGE
 
 
 class Seated(NamedTuple):
@@ -49,7 +55,7 @@ class JudgeProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", program or _JUDGE, str(theirs.fileno())],
+                [sys.executable, "-c", program or _program(card), str(theirs.fileno())],
                 env={**os.environ, **card.variables},
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # results are printed by the command alone

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from harness.device.cpu_plan import CpuPlan
 from harness.errors import JudgeError, MachineError
-from harness.formats.processes import MOST_AHEAD
+from harness.formats.kept import MOST_AHEAD
 from harness.grading.card_wire import (
     Broken,
     Done,

@@ -29,7 +29,7 @@ from harness.grading.cluster_room import Room, Wanted, room_of
 from harness.grading.cluster_wire import Ended, Hello, Message, Package, code_hash, decode
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Work
-from harness.grading.result_builder import solution_ref
+from harness.grading.solution_refs import solution_ref
 from harness.problem.package import Problem
 from harness.progress.progress import Progress
 from harness.records.refs import DeviceRef

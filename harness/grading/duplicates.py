@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from datetime import UTC, datetime
 
 from harness.grading.job import Job, Work
-from harness.grading.result_builder import solution_ref, with_path
+from harness.grading.solution_refs import solution_ref, with_path
 from harness.records.result import Result
 from harness.solution.model import Solution
 

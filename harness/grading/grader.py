@@ -22,7 +22,8 @@ from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
 from harness.grading.preparation import Preparation, Sessions, Upcoming
-from harness.grading.result_builder import ResultBuilder, TimedFault, make_score, solution_ref
+from harness.grading.result_builder import ResultBuilder, TimedFault, make_score
+from harness.grading.solution_refs import solution_ref
 from harness.grading.turns import exclusive, turn_to_build
 from harness.grading.weights import (
     fixed_task,

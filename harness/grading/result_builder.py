@@ -1,7 +1,6 @@
 """Results in the making: what a grade has found so far, and the record it becomes."""
 
 import platform
-import re
 import secrets
 import shlex
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from harness.device.base import Device
 from harness.device.monitor import unranked_reason
 from harness.frameworks import installed_version
 from harness.grading.job import Options
+from harness.grading.solution_refs import with_path
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.build import Build
@@ -23,7 +23,6 @@ from harness.records.profile import Profile
 from harness.records.refs import MEASURED, DeviceRef, Environment, ProblemRef, SolutionRef
 from harness.records.result import Reason, Result, Verdict
 from harness.session.fault import Fault
-from harness.solution.model import Solution
 from harness.timing.audit import cached_reason, linearity_doubt
 from harness.timing.baseline_by_itself import slowed_baseline
 from harness.timing.budget import TimingBudget
@@ -149,41 +148,6 @@ class ResultBuilder:
             f"--device {task.device.kind} "
             f"--case {shlex.quote(failed.spec)} --seed {task.seed}"
         )
-
-
-def with_path(result: Result, name: str, path: str) -> Result:
-    """``result`` with ``path`` in place of ``name``, a regular expression, wherever a line follows.
-
-    A longer path that ends in ``name`` stays as it is.
-    """
-
-    def placed(text: str) -> str:
-        return re.sub(rf"(?<![\w./-]){name}(?=:\d)", lambda _: path, text)
-
-    def placed_case(case: CaseResult) -> CaseResult:
-        return case.model_copy(update={"message": placed(case.message)})
-
-    shrunk, build = result.shrunk, result.build
-    return result.model_copy(
-        update={
-            "message": placed(result.message),
-            "cases": tuple(map(placed_case, result.cases)),
-            "shrunk": shrunk and shrunk.model_copy(update={"case": placed_case(shrunk.case)}),
-            "build": build and build.model_copy(update={"log": placed(build.log)}),
-        }
-    )
-
-
-def solution_ref(solution: Solution) -> SolutionRef:
-    """The reference to a submission in records."""
-    return SolutionRef(
-        author=solution.author,
-        name=solution.name,
-        language=solution.language,
-        hash=solution.hash,
-        path=solution.display_path,
-        generation=solution.generation,
-    )
 
 
 def make_score(

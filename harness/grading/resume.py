@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable
 
 from harness.grading.job import Job
-from harness.grading.result_builder import solution_ref
+from harness.grading.solution_refs import solution_ref
 from harness.records.refs import DeviceRef, SolutionRef, major
 from harness.records.result import Result, Verdict
 from harness.solution.model import Invalid

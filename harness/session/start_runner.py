@@ -1,17 +1,22 @@
 """Starts a runner: its limits, its environment, and where it finds packages."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
 
 from harness import cudacpu
-from harness.device.base import Device
 from harness.frameworks import FRAMEWORKS
-from harness.problem.terms import Limits
 from harness.sandbox import ROOT
 from harness.sandbox.launch import OUTPUT_BYTES, Sandbox
 from harness.sandbox.support import packages
 from harness.sandbox.support import search_path as search_path
 from harness.sandbox.zygote import Zygote, zygote
 from harness.session.programs import RunnerProgram
+
+if TYPE_CHECKING:
+    from harness.device.base import Device
+    from harness.problem.terms import Limits
 
 ENTRY = "harness.runner.main:main"
 PRELOAD_COMPILED = "harness.runner.preload:compiled"
@@ -60,6 +65,14 @@ def choose_zygote(program: RunnerProgram) -> Zygote | None:
         return None
     preload = PRELOAD_INTERPRETED if program.interpret else PRELOAD_COMPILED
     return zygote(search_path(), preload=preload, environment=runner_environment(program))
+
+
+def begin_zygote() -> None:
+    """Start the zygote of compiled Python programs, baselines among them; returns at once.
+
+    It takes as long as importing torch, which may go on meanwhile in this process.
+    """
+    choose_zygote(RunnerProgram(kind="python"))
 
 
 def runner_environment(program: RunnerProgram) -> dict[str, str]:

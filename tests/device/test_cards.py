@@ -136,6 +136,9 @@ class Driver:
         self.cuDeviceGetUuid_v2 = self.cuDeviceGetUuid = lambda out, device: _raw(
             out, bytes([device.value + 1] * 16)
         )
+        self.cuDeviceGetAttribute = lambda out, attribute, device: (
+            device.value or _set(out, {75: 9, 76: 0}[attribute])
+        )
 
 
 def _writes(value: Callable[[], int]) -> Callable[[Any], int]:
@@ -160,7 +163,7 @@ def _raw(out: Any, data: bytes) -> int:
 def test_the_driver_is_asked_for_its_cards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.ctypes, "CDLL", lambda _: Driver())
     assert driver_cards() == [
-        Card(0, "GPU-01010101-0101-0101-0101-010101010101", "0000:1a:00.0", "NVIDIA H200"),
+        Card(0, "GPU-01010101-0101-0101-0101-010101010101", "0000:1a:00.0", "NVIDIA H200", "sm_90"),
         Card(1, "MIG-02020202-0202-0202-0202-020202020202", "0000:1b:00.0", CARDS[2].name),
     ]
     monkeypatch.setattr(module.ctypes, "CDLL", lambda _: Driver(broken=0))

@@ -382,3 +382,11 @@ def test_the_judges_program_is_found_from_anywhere(tmp_path: Path) -> None:
     assert str(ROOT) in card_process._JUDGE
     compile(card_process._JUDGE, "judge", "exec")
     assert sys.executable
+
+
+def test_a_judge_on_a_card_begins_its_zygote_before_it_imports_torch() -> None:
+    programs = {
+        device: card_process._program(Seated("one", device, {})) for device in ("cuda", "cpu")
+    }
+    assert programs["cuda"].index("begin_zygote()") < programs["cuda"].index("card_judge")
+    assert "begin_zygote" not in programs["cpu"]

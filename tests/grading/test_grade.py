@@ -29,7 +29,8 @@ from harness.grading import benchmark
 from harness.grading.benchmark import Benchmark
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options
-from harness.grading.result_builder import make_score, with_path
+from harness.grading.result_builder import make_score
+from harness.grading.solution_refs import with_path
 from harness.judge.task import Task
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution

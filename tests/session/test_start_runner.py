@@ -2,12 +2,14 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness import cudacpu
 from harness.sandbox import ROOT, scratch
 from harness.sandbox.support import packages
+from harness.sandbox.zygote import Zygote
 from harness.session import start_runner as runners
 from harness.session.programs import RunnerProgram, source_program
 
@@ -43,6 +45,23 @@ def test_python_has_one_zygote_for_each_way_of_running_triton() -> None:
     interpreted = RunnerProgram(kind="python", source=b"x = 1", interpret=True)
     assert runners.choose_zygote(compiled) is runners.choose_zygote(source_program(b"y = 2"))
     assert runners.choose_zygote(compiled) is not runners.choose_zygote(interpreted)
+
+
+@pytest.mark.usefixtures("stand_in_for_torch")
+def test_the_zygote_that_is_begun_early_is_the_one_of_baselines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Zygote] = []
+    plain = runners.zygote
+
+    def noted(*given: Any, **options: Any) -> Zygote:
+        asked.append(plain(*given, **options))
+        return asked[-1]
+
+    monkeypatch.setattr(runners, "zygote", noted)
+    runners.begin_zygote()
+    assert runners.choose_zygote(source_program(b"x = 1")) is asked[0]
+    assert len(asked) == 2
 
 
 def test_packages_are_looked_for_in_absolute_folders_only(monkeypatch: pytest.MonkeyPatch) -> None:

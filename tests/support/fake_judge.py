@@ -19,7 +19,7 @@ from harness.errors import Diagnostic, MachineError, NoDeviceError, ProblemError
 from harness.grading.card_wire import Broken, Done, Phase, Ready, Setup, Steps, Unjudged
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Job
-from harness.grading.result_builder import solution_ref
+from harness.grading.solution_refs import solution_ref
 from harness.records.refs import DeviceRef, SolutionRef
 from harness.records.result import Result, Verdict
 from harness.solution.model import Solution

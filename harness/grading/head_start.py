@@ -1,0 +1,71 @@
+"""What the first grades of a command wait for, begun while torch is imported.
+
+That takes two to four seconds, in which compilers and the process that runners are forked from can
+do as much. So nothing here needs torch.
+"""
+
+import itertools
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
+
+from harness.device.affinity import move_thread
+from harness.device.cards import Card, driver_cards
+from harness.device.quiet import Quiet
+from harness.device.workplace import host_plan
+from harness.errors import JudgeError
+from harness.grading.job import Job, Options, Work, chosen_dtype
+from harness.languages import LANGUAGES
+from harness.languages.build.cache import default_cache
+from harness.sandbox.pause_gate import PauseGate
+from harness.session.start_runner import begin_zygote
+from harness.solution.model import Solution, Target
+
+_LANGUAGE = "cuda"
+"""Others need a runner to be built."""
+
+
+class HeadStart(AbstractContextManager["HeadStart"]):
+    """Builds the first CUDA files into the cache, where they are found when their turn comes.
+
+    At the end of the block nothing is built any more, for no time is taken beside these builds.
+    They keep off the seats of all cards, or take turns with times. Whatever is wrong with a file is
+    said in its turn.
+
+    Args:
+        work: what will be graded first.
+        judges: processes that grade it, each on a card; 0: this one does.
+    """
+
+    def __init__(self, work: Sequence[Work], judges: int = 0) -> None:
+        self._many = len(work) > 1
+        self._gate = PauseGate()
+        self._pool = ThreadPoolExecutor(max(1, judges), "head-start")
+        cards = driver_cards()
+        if not cards:
+            return
+        if not judges and any(each.options.timed for each in work):
+            begin_zygote()  # of the baseline's runner
+        for each in itertools.islice(filter(_is_built_by_nvcc, work), max(1, judges)):
+            self._pool.submit(self._build, each.job, each.options, cards)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self._gate.cancel()
+        self._pool.shutdown()
+
+    def _build(self, job: Job, options: Options, cards: Sequence[Card]) -> None:
+        card = cards[0]
+        plan = host_plan(card.bus, [each.bus for each in cards])
+        turn = nullcontext() if plan.apart else Quiet().building(lambda _: None)
+        target = Target(kind="cuda", arch=card.architecture, timed=options.timed, ahead=self._many)
+        with suppress(JudgeError, CancelledError, OSError), turn, self._gate.work():
+            move_thread(plan.rest)
+            assert isinstance(job.solution, Solution)
+            dtype = chosen_dtype(job, options)
+            LANGUAGES[_LANGUAGE].build(job.solution, job.problem, dtype, target, default_cache())
+
+
+def _is_built_by_nvcc(work: Work) -> bool:
+    solution = work.job.solution
+    return isinstance(solution, Solution) and solution.language == _LANGUAGE
