@@ -86,8 +86,8 @@ class TimingBudget:
             budget_s=0.4,
             max_s=0.8,
             ranked_s=0.8,
-            min_looks=16,
-            overlap_s=0.15,
+            min_looks=12,
+            overlap_s=0.12,
             isolated_s=0.05,
         )
 
