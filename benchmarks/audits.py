@@ -34,7 +34,7 @@ _IN_A_ROW = 8
 
 def audits(names: Sequence[str]) -> Data:
     """What the audits see of every solution: a call alone and among others, probes, light."""
-    shapes = ({"m": 256, "n": 256, "k": 256, "alpha": 0.01},)
+    shapes = ({"m": 256, "n": 256, "k": 1024, "alpha": 0.01},)  # the corpus's
     graded: list[Data] = []
     probes, fell = _noted()
     print(

@@ -63,7 +63,8 @@ class HeadStart(AbstractContextManager["HeadStart"]):
             move_thread(plan.rest)
             assert isinstance(job.solution, Solution)
             dtype = chosen_dtype(job, options)
-            LANGUAGES[_LANGUAGE].build(job.solution, job.problem, dtype, target, default_cache())
+            cache = default_cache(ahead=True)
+            LANGUAGES[_LANGUAGE].build(job.solution, job.problem, dtype, target, cache)
 
 
 def _is_built_by_nvcc(work: Work) -> bool:

@@ -141,7 +141,8 @@ def _measure(
     baseline.sizes[case.spec] = CallSize(net(samples[1]), baseline.round_trip_s)
     if (fault := submission.idle_fault()) is not None:
         return fault
-    if (fault := overlap.finish()) is not None:
+    times_s = measured.time_s.value, measured.baseline_s.value
+    if (fault := overlap.finish(times_s)) is not None:
         return fault
     seen_ahead = {"overlap_looks": overlap.looks, "cached_ahead": overlap.cached_ahead}
     measured = measured.model_copy(update=seen_ahead)

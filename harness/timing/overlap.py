@@ -49,7 +49,11 @@ class OverlapAudit:
         self, programs: Sequence[TimedProgram], task: Task, case: Case, budget: TimingBudget
     ) -> None:
         looked_at = task.device.captures_graphs and budget.min_looks > 0
-        self._watched = [_Watched(p, task, case) for p in programs if looked_at and not p.trusted]
+        self._watched = [
+            _Watched(number, program, task, case)
+            for number, program in enumerate(programs)
+            if looked_at and not program.trusted
+        ]
         self._budget = budget
         self._secret = random.SystemRandom()
         self.spent_s = 0.0
@@ -77,9 +81,10 @@ class OverlapAudit:
         """
         return self._look() if self._secret.random() < _SHARE else None
 
-    def finish(self) -> Fault | None:
+    def finish(self, call_s: Sequence[float]) -> Fault | None:
         """Go on until there are looks enough, or no more time; likewise.
 
+        ``call_s`` are the seconds of a call of each program, by all times that were taken.
         What was seen once and cannot be looked for again is a fault as well; so are calls at the
         beginning of batches that take less time than others, where no look can come.
         """
@@ -90,8 +95,8 @@ class OverlapAudit:
             most_s = self._budget.overlap_s + (AGAIN_S if suspected else 0.0)
             if self.spent_s > most_s or not any(w.possible for w in self._watched):
                 break
-        suspicions = (each.suspicion or each.ahead_fault() for each in self._watched)
-        return next(filter(None, suspicions), None)
+        faults = (w.suspicion or w.ahead_fault(call_s[w.number]) for w in self._watched)
+        return next(filter(None, faults), None)
 
     def _look(self) -> Fault | None:
         start = time.perf_counter()
@@ -107,7 +112,8 @@ class OverlapAudit:
 class _Watched:
     """One program, and the looks at its batches so far."""
 
-    def __init__(self, program: TimedProgram, task: Task, case: Case) -> None:
+    def __init__(self, number: int, program: TimedProgram, task: Task, case: Case) -> None:
+        self.number = number
         self.looks = 0
         self.possible = True
         self.suspicion: Fault | None = None
@@ -156,9 +162,9 @@ class _Watched:
             self.suspicion = None
         return None
 
-    def ahead_fault(self) -> Fault | None:
-        """The fault of batches whose first calls were done sooner than others would have been."""
-        call_s, seen = self._program.estimated_call_s, self._progress
+    def ahead_fault(self, call_s: float) -> Fault | None:
+        """The fault of batches whose first calls were done sooner than others of ``call_s``."""
+        seen = self._progress
         excess = [each.done * call_s - _AHEAD * each.after_s for each in seen]
         if len(seen) < _LEAST_SEEN or statistics.median(excess) <= _AHEAD_S:
             return None

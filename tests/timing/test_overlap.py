@@ -107,7 +107,7 @@ def audited(
         program.setup(CASE, calls)
         program.estimated_call_s = session.per_call
     audit = OverlapAudit(programs, task, CASE, replace(BUDGET, min_looks=30, overlap_s=overlap_s))
-    fault = audit.finish()
+    fault = audit.finish([session.per_call for session in sessions])
     for program in programs:
         program.release()
     return audit, fault
@@ -140,13 +140,10 @@ def test_calls_that_are_done_a_little_sooner_are_not(shift_task: Task) -> None:
     session = FakeSession(2.5e-3)
     audit, _ = audited(shift_task, session)
     (watched,) = audit._watched
-    assert watched.ahead_fault() is None
-    watched._program.estimated_call_s *= 1.1
-    assert watched.ahead_fault() is None
-    watched._program.estimated_call_s *= 3
-    assert watched.ahead_fault() is not None
+    for factor, faulty in ((1.0, False), (1.1, False), (3.0, True)):
+        assert (watched.ahead_fault(factor * session.per_call) is not None) == faulty
     del watched._progress[2:]
-    assert watched.ahead_fault() is None, "two batches are not enough"
+    assert watched.ahead_fault(3 * session.per_call) is None, "two batches are not enough"
 
 
 class Clock:
@@ -228,7 +225,7 @@ def test_it_ends_when_the_time_is_over(shift_task: Task) -> None:
     program = fake_program(task, Unseen(), capture=True)
     program.setup(CASE, 2)
     audit = OverlapAudit([program], task, CASE, replace(BUDGET, overlap_s=0.2))
-    assert audit.finish() is None
+    assert audit.finish([1e-3]) is None
     assert 0.2 < audit.spent_s < 10
     program.release()
 
@@ -244,7 +241,7 @@ def test_nothing_is_looked_at_where_there_is_one_call_no_graph_or_trust(shift_ta
         OverlapAudit([trusted], replace(shift_task, device=Card()), CASE, BUDGET),
     ):
         assert [audit.after_block() for _ in range(20)] == [None] * 20
-        assert (audit.finish(), audit.looks) == (None, 0)
+        assert (audit.finish([1e-3]), audit.looks) == (None, 0)
     assert session.batches == []
 
 

@@ -80,12 +80,21 @@ def key_of(parts: Mapping[str, str | bytes]) -> str:
     return digest.hexdigest()
 
 
-class Cache:
-    """A folder of build outcomes, shared by any number of threads and processes."""
+_new: set[str] = set()
+"""Keys of what was built ahead in this process, and nobody has asked for since."""
 
-    def __init__(self, root: Path, max_bytes: int = MAX_BYTES) -> None:
+
+class Cache:
+    """A folder of build outcomes, shared by any number of threads and processes.
+
+    ``ahead``: what it builds is asked for again in this process, where the first who does so has
+    not got it ``cached``.
+    """
+
+    def __init__(self, root: Path, max_bytes: int = MAX_BYTES, *, ahead: bool = False) -> None:
         self.root = root
         self.max_bytes = max_bytes
+        self._ahead = ahead
 
     def fetch(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
         """The outcome stored under ``key``; without one, that of ``build``, with the cache's files.
@@ -188,7 +197,9 @@ class Cache:
             os.utime(folder)
         except (OSError, ValidationError):
             return None
-        return entry.outcome.model_copy(update={"files": files, "cached": True})
+        cached = key not in _new
+        _new.discard(key)
+        return entry.outcome.model_copy(update={"files": files, "cached": cached})
 
     def _build(self, key: str, build: Callable[[Path], BuildOutcome]) -> BuildOutcome:
         """Build, and store the outcome if it is reusable. The caller holds the key's lock."""
@@ -212,6 +223,8 @@ class Cache:
             raise MachineError(
                 f"what was written to the build cache {self.root} does not read back"
             )
+        if self._ahead:
+            _new.add(key)
         return loaded.model_copy(update={"cached": False})
 
     def _store(self, key: str, outcome: BuildOutcome) -> None:
@@ -226,10 +239,10 @@ class Cache:
         fresh.rename(final)
 
 
-def default_cache(environment: Mapping[str, str] = os.environ) -> Cache:
+def default_cache(environment: Mapping[str, str] = os.environ, *, ahead: bool = False) -> Cache:
     """The cache in ``$HARNESS_CACHE``, else in the user's cache folder."""
     root = environment.get("HARNESS_CACHE") or platformdirs.user_cache_dir("kernel-harness")
-    return Cache(Path(root).absolute() / "builds")
+    return Cache(Path(root).absolute() / "builds", ahead=ahead)
 
 
 def _digests(outcome: BuildOutcome) -> dict[str, str]:

@@ -48,6 +48,14 @@ def test_a_miss_builds_and_a_hit_does_not(cache: Cache) -> None:
     assert not build.folder.exists()
 
 
+def test_what_was_built_ahead_is_new_to_the_first_who_asks(cache: Cache) -> None:
+    build = Builder()
+    assert not Cache(cache.root, ahead=True).fetch(KEY, build).cached
+    assert [cache.fetch(KEY, build).cached for _ in range(2)] == [False, True]
+    assert build.calls == 1
+    assert Cache(cache.root, ahead=True).fetch(KEY, build).cached, "it was there before"
+
+
 def test_a_failure_is_stored(cache: Cache) -> None:
     failure = BuildError(verdict=Verdict.COMPILE_ERROR, message="no")
     build = Builder(failure=failure, log="line 1")
