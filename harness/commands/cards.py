@@ -62,17 +62,12 @@ cards_option = click.option(
 
 
 def open_judges(
-    device: str,
-    cards: str | None,
-    shown: Progress | None = None,
-    *,
-    board: str | None = None,
-    first: Sequence[Work] = (),
+    device: str, cards: str | None, shown: Progress | None = None, *, board: str | None = None
 ) -> InProcess | Cards:
     """An executor on ``auto``, ``cuda`` or ``cpu``, on ``cards``, or in the cluster of the command.
 
     Progress is ``shown``, else on stderr. In a cluster the GPU is that of ``board``, if no other is
-    named. On this machine the ``first`` files that will be graded are built meanwhile.
+    named.
 
     Raises:
         UsageError: two of these are asked for.
@@ -84,22 +79,24 @@ def open_judges(
     if cards is not None:
         from harness.progress.progress import progress
 
-        judges = open_cards(device, cards, shown or progress())
-        with _begun(first, device, judges.judges):
-            return judges
-    with _begun(first, device):
-        from harness.grading.executor import open_executor  # imports torch
+        return open_cards(device, cards, shown or progress())
+    from harness.grading.executor import open_executor
 
-        return open_executor(device, shown)
+    return open_executor(device, shown)
 
 
-def _begun(first: Sequence[Work], device: str, judges: int = 0) -> AbstractContextManager[object]:
-    """Builds of the first files, begun now, and at the end of the block done."""
-    if not first or device == "cpu":
+def head_start(
+    device: str, cards: str | None, first: Sequence[Work]
+) -> AbstractContextManager[object]:
+    """What the ``first`` files wait for on GPUs of this machine, begun now.
+
+    To be entered before :func:`open_judges` is called, which imports torch.
+    """
+    if not first or device == "cpu" or wanted_cluster() is not None:
         return nullcontext()
     from harness.grading.head_start import HeadStart
 
-    return HeadStart(first, judges)
+    return HeadStart(first, cards)
 
 
 def open_cards(device: str, wanted: str, progress: Progress) -> Cards:

@@ -14,7 +14,7 @@ import click
 
 from harness import signals
 from harness.commands import common
-from harness.commands.cards import open_judges
+from harness.commands.cards import head_start, open_judges
 from harness.commands.choices import Choices, grading_options
 from harness.commands.cluster import wanted_cluster
 from harness.commands.jobs import Tally, job_batches
@@ -148,7 +148,8 @@ def _grade_files(
     shown = [RunProgress(progress(), len(files), tally.known)] if tally.several else []
     work = [] if choices.resume else [Work(job, options) for job in first]  # else maybe done
     with (
-        open_judges(choices.device, choices.cards, *shown, first=work) as executor,
+        head_start(choices.device, choices.cards, work),
+        open_judges(choices.device, choices.cards, *shown) as executor,
         _results_file(choices) as lines,
     ):
         if choices.profile:

@@ -28,25 +28,26 @@ _LANGUAGE = "cuda"
 class HeadStart(AbstractContextManager["HeadStart"]):
     """Builds the first CUDA files into the cache, where they are found when their turn comes.
 
-    At the end of the block nothing is built any more, for no time is taken beside these builds.
-    They keep off the seats of all cards, or take turns with times. Whatever is wrong with a file is
-    said in its turn.
+    As other builds they keep off the seats of all cards, or take turns with times. Whatever is
+    wrong with a file is said in its turn. At the end of the block nothing is built any more.
 
     Args:
         work: what will be graded first.
-        judges: processes that grade it, each on a card; 0: this one does.
+        chosen: the cards that have a judge each, ``all`` or their numbers, each of which begins
+            with a file of its own; None: this process is the judge, on one card.
     """
 
-    def __init__(self, work: Sequence[Work], judges: int = 0) -> None:
+    def __init__(self, work: Sequence[Work], chosen: str | None = None) -> None:
         self._many = len(work) > 1
         self._gate = PauseGate()
-        self._pool = ThreadPoolExecutor(max(1, judges), "head-start")
         cards = driver_cards()
+        files = 1 if chosen is None else len(cards if chosen == "all" else chosen.split(","))
+        self._pool = ThreadPoolExecutor(max(1, files), "head-start")
         if not cards:
             return
-        if not judges and any(each.options.timed for each in work):
+        if chosen is None and any(each.options.timed for each in work):
             begin_zygote()  # of the baseline's runner
-        for each in itertools.islice(filter(_is_built_by_nvcc, work), max(1, judges)):
+        for each in itertools.islice(filter(_is_built_by_nvcc, work), files):
             self._pool.submit(self._build, each.job, each.options, cards)
 
     def __exit__(self, kind: object, *_: object) -> None:

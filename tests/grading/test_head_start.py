@@ -79,9 +79,11 @@ def test_the_first_file_for_nvcc_is_built_as_its_grade_will(
 def test_several_judges_have_a_file_each_and_zygotes_of_their_own(
     shift: Problem, builder: Builder
 ) -> None:
-    with HeadStart([work(shift, name) for name in "abc"], judges=2):
-        pass
-    assert sorted(name for name, *_ in builder.built) == ["a", "b"]
+    for chosen, names in (("all", ["a", "b"]), ("0,1", ["a", "b"]), ("1", ["a"])):
+        builder.built.clear()
+        with HeadStart([work(shift, name) for name in "abc"], chosen):
+            pass
+        assert sorted(name for name, *_ in builder.built) == names
     assert builder.zygotes == []  # type: ignore[attr-defined]
 
 
