@@ -20,16 +20,24 @@ def draw(
     Whole numbers alone, so that every machine draws the same.
     """
     lengths = _lengths(generator, family, rows, nnz, longest)
-    row = torch.repeat_interleave(torch.arange(rows), lengths)
     # From one entry to the next it is up to so many columns that the row has room for all of them.
     widest = torch.ones_like(lengths) if family in _EVEN else cols // lengths.clamp_min(1)
-    steps = (torch.randint(2**30, (nnz,), generator=generator) * widest[row] >> 30) + 1
-    zero = torch.zeros(1, dtype=torch.int64)
-    row_ptr = torch.cat([zero, torch.cumsum(lengths, 0)])
-    places = torch.cat([zero, torch.cumsum(steps, 0)])
+    steps = torch.randint(2**30, (nnz,), generator=generator)
+    steps *= torch.repeat_interleave(widest, lengths)
+    steps >>= 30
+    steps += 1
+    row_ptr, places = _from_zero(lengths), _from_zero(steps)
     begin, end = places[row_ptr[:-1]], places[row_ptr[1:]]
     first = torch.randint(2**40, (rows,), generator=generator) % (cols - (end - begin) + 1)
-    return {"row_ptr": row_ptr, "col_idx": places[1:] - 1 + (first - begin)[row]}
+    col_idx = places[1:] + torch.repeat_interleave(first - begin - 1, lengths)
+    return {"row_ptr": row_ptr, "col_idx": col_idx}
+
+
+def _from_zero(steps: Tensor) -> Tensor:
+    """0, and the sums of the first, the first two, … of ``steps``: (n + 1,) int64."""
+    sums = torch.zeros(len(steps) + 1, dtype=torch.int64)
+    torch.cumsum(steps, 0, out=sums[1:])
+    return sums
 
 
 def _lengths(generator: Generator, family: str, rows: int, nnz: int, longest: int) -> Tensor:
