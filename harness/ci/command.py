@@ -105,70 +105,94 @@ def review(
         MachineError: git failed.
     """
     base, head = _ends(choices, repository)
-    fork = repository.merge_base(base, head)
-    folders = repository.folders(base, FOLDER)
-    plan = GradingPlan()
+    found = _PullRequest(choices, base, repository.merge_base(base, head), head)
+    found.examine(repository)
+    if not found.plan.submissions or found.plan.refused:
+        return found.report(), None
     try:
-        plan = examine(find_changes(repository, fork, head, FOLDER), choices, folders)
-        if not plan.refused:
-            plan.refused.extend(_too_large(repository, plan.submissions))
-    except (LimitError, MachineError) as error:  # the base was read before, so it is the head
-        plan.refused.append(_unreadable(error))
-    graded: list[Graded] = []
-    order = [change.path for change in plan.submissions]
+        with signals.limited(choices.limit_s):
+            found.grade(repository, grade, save)
+        return found.report(), None
+    except LimitError as error:
+        found.plan.refused.append(_unreadable(error))
+        return found.report(), None
+    except signals.OutOfTime as over:
+        if not (rest := found.left()):
+            return found.report(), None
+        why = f"{over}, and {rest} not graded; give it longer, or split the pull request"
+        return found.report(str(over), str(over)), TimeOverError(why)
+    except JudgeError as error:
+        return found.report(str(error), "the grading was stopped"), error
+    except KeyboardInterrupt as ended:
+        signals.accept()  # the reports come first
+        why = str(ended) or "interrupted"
+        return found.report(why, why), ended
 
-    def report(fault: str = "", rest: str = "") -> PullRequestReport:
-        done = {each.path for each in graded} | {note.path for note in plan.skipped}
+
+class _PullRequest:
+    """What is found out about the changes from the commit ``fork`` to ``head``."""
+
+    def __init__(self, choices: CiChoices, base: str, fork: str, head: str) -> None:
+        self.plan = GradingPlan()
+        self._choices = choices
+        self._base, self._fork, self._head = base, fork, head
+        self._folders: Collection[str] = ()
+        self._graded: list[Graded] = []
+
+    def examine(self, repository: Repository) -> None:
+        """Find what changed, and what of it is refused."""
+        self._folders = repository.folders(self._base, FOLDER)
+        try:
+            changes = find_changes(repository, self._fork, self._head, FOLDER)
+            self.plan = examine(changes, self._choices, self._folders)
+            if not self.plan.refused:
+                self.plan.refused.extend(_too_large(repository, self.plan.submissions))
+        except (LimitError, MachineError) as error:  # the base was read before, so it is the head
+            self.plan.refused.append(_unreadable(error))
+
+    def grade(
+        self, repository: Repository, grade: Grade, save: Callable[[PullRequestReport], None]
+    ) -> None:
+        """Grade what is to be graded; ``save`` gets a report before the first and after each."""
+        plan = self.plan
+        with tempfile.TemporaryDirectory(prefix="harness-ci-") as folder:
+            problems = _write_problems(repository, self._base, Path(folder))
+            _write(repository, plan.submissions, Path(folder))
+            jobs = _jobs(plan, problems, Path(folder), self._choices)
+            if not jobs or plan.refused:
+                return
+            save(self.report(_UNFINISHED, "not graded yet"))
+            for each in _grade(jobs, plan, self._choices, grade):
+                with signals.held():
+                    self._graded.append(each)
+                    save(self.report(_UNFINISHED, "not graded yet"))
+
+    def left(self) -> int:
+        """How many files are neither graded nor skipped."""
+        return len(self.plan.submissions) - len(self._graded) - len(self.plan.skipped)
+
+    def report(self, fault: str = "", rest: str = "") -> PullRequestReport:
+        """What is known by now; ``rest`` is why the files that are left were not graded."""
+        plan, author = self.plan, self._choices.author
+        order = [change.path for change in plan.submissions]
+        done = {each.path for each in self._graded} | {note.path for note in plan.skipped}
         left = [path for path in order if rest and path not in done]
         return PullRequestReport.of(
             created=datetime.now(UTC),
             harness=__version__,
-            base=base,
-            merge_base=fork,
-            head=head,
-            author="" if choices.author is None else author_folder(choices.author, folders),
-            timed=_timed(choices, graded),
-            executable_required=not choices.accept_not_executable,
-            graded=sorted(graded, key=lambda each: order.index(each.path)),
+            base=self._base,
+            merge_base=self._fork,
+            head=self._head,
+            author="" if author is None else author_folder(author, self._folders),
+            timed=_timed(self._choices, self._graded),
+            executable_required=not self._choices.accept_not_executable,
+            graded=sorted(self._graded, key=lambda each: order.index(each.path)),
             deleted=_listed(plan.deleted),
             ignored=_listed(plan.ignored),
             skipped=[*plan.skipped, *(Note(path=path, reason=rest) for path in left)],
             refused=plan.refused[:MAX_LISTED],
             fault=fault,
         )
-
-    if not plan.submissions or plan.refused:
-        return report(), None
-    try:
-        with (
-            signals.limited(choices.limit_s),
-            tempfile.TemporaryDirectory(prefix="harness-ci-") as folder,
-        ):
-            problems = _write_problems(repository, base, Path(folder))
-            _write(repository, plan.submissions, Path(folder))
-            jobs = _jobs(plan, problems, Path(folder), choices)
-            if jobs and not plan.refused:
-                save(report(_UNFINISHED, "not graded yet"))
-                for each in _grade(jobs, plan, choices, grade):
-                    with signals.held():
-                        graded.append(each)
-                        save(report(_UNFINISHED, "not graded yet"))
-        return report(), None
-    except LimitError as error:
-        plan.refused.append(_unreadable(error))
-        return report(), None
-    except signals.OutOfTime as over:
-        rest = len(order) - len(graded) - len(plan.skipped)
-        if not rest:
-            return report(), None
-        why = f"{over}, and {rest} not graded; give it longer, or split the pull request"
-        return report(str(over), str(over)), TimeOverError(why)
-    except JudgeError as error:
-        return report(str(error), "the grading was stopped"), error
-    except KeyboardInterrupt as ended:
-        signals.accept()  # the reports come first
-        why = str(ended) or "interrupted"
-        return report(why, why), ended
 
 
 def _timed(choices: CiChoices, graded: Sequence[Graded]) -> bool:
