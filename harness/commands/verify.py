@@ -81,12 +81,8 @@ def verify(
         raise UsageError(f"{several}: {plain(paths[0])} is of another format: leave {several} away")
     require_device(device)
     # Not earlier: torch takes seconds to import, and a wrong name is known at once.
-    from harness.device.choose import open_device
-    from harness.formats.known import problems_in
-    from harness.formats.problem import Foreign
     from harness.problem.sampling.cases import fresh_seed
     from harness.progress.progress import progress
-    from harness.verify.foreign import verify_foreign
     from harness.verify.render import render_report, render_total, reports_json
     from harness.verify.verify import VerifyChoices
 
@@ -102,24 +98,21 @@ def verify(
         seed=seed or fresh_seed(),
     )
     bar, terminal = progress(), console()
-    reports: dict[Path, PackageReport] = {}
-    others: list[PackageReport] = []
+    reports: dict[Path | str, PackageReport] = {}
     try:
-        for folder, report in _reports(folders, choices, device, cards, bar):
-            reports[folder] = report
+        for key, report in chain(
+            _reports(folders, choices, device, cards, bar),
+            _foreign_reports(paths, choices, device, bar, measured=tolerance == "measured"),
+        ):
+            reports[key] = report
             bar.finish()
             if not as_json:
                 render_report(report, terminal)
-        for source in chain.from_iterable(problems_in(Path(path)) for path in paths):
-            problem = Foreign(source=source, measured=tolerance == "measured")
-            bar.phase(problem.slug)
-            others.append(verify_foreign(problem, choices.seed, grades, open_device(device)))
-            bar.finish()
-            if not as_json:
-                render_report(others[-1], terminal)
     finally:
         bar.finish()
-        found = [*(reports[folder] for folder in folders if folder in reports), *others]
+        # In the order in which they were named; several cards are done in any.
+        found = [reports.pop(folder) for folder in folders if folder in reports]
+        found += reports.values()
         if as_json and found:
             click.echo(reports_json(found))
     if not as_json and len(found) > 1:
@@ -133,7 +126,7 @@ def _reports(
     device: str,
     cards: str | None,
     bar: Progress,
-) -> Iterator[tuple[Path, PackageReport]]:
+) -> Iterator[tuple[Path | str, PackageReport]]:
     """The report on each package, as soon as it is there: on several cards in any order."""
     from harness.device.choose import open_device
     from harness.grading.cards import Cards
@@ -160,6 +153,22 @@ def _reports(
                 raise answer.error
             assert isinstance(answer.value, PackageReport)
             yield folders[answer.number], answer.value
+
+
+def _foreign_reports(
+    paths: Sequence[str], choices: VerifyChoices, device: str, bar: Progress, *, measured: bool
+) -> Iterator[tuple[Path | str, PackageReport]]:
+    """The report on each problem of another format at or below these paths."""
+    from harness.device.choose import open_device
+    from harness.formats.known import problems_in
+    from harness.formats.problem import Foreign
+    from harness.verify.foreign import verify_foreign
+
+    for number, source in enumerate(chain.from_iterable(map(problems_in, map(Path, paths)))):
+        problem = Foreign(source=source, measured=measured)
+        bar.phase(problem.slug)
+        report = verify_foreign(problem, choices.seed, choices.grades, open_device(device))
+        yield f"{number} {problem.slug}", report
 
 
 def _is_foreign(name: str, problems_dir: Path | None) -> bool:
