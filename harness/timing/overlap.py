@@ -31,7 +31,8 @@ _SPREAD_S = 2e-3
 _AHEAD, _AHEAD_S, _LEAST_SEEN = 1.1, 0.3e-3, 3
 """Calls that are done at the first look may take so many times as long among many as has passed
 since *go*, and so many seconds more, in the median of so many batches at least. Those of honest
-batches are some 0.2 ms behind: launching comes first."""
+batches are some 0.2 ms behind: launching comes first. Under a power cap the first calls may be
+quicker, for the clock follows the load."""
 _LEAST_CACHED = 8
 """Looks that tell how much of a call's inputs is in the cache before its turn, at least."""
 _SHARE = 1 / 3
@@ -149,7 +150,7 @@ class _Watched:
             return fault
         found = reads.found()
         self.looks += found.looks
-        if found.progress is not None:
+        if found.progress is not None and not (program.clocks and program.clocks.capped):
             after_s = found.progress.at_s - looker.go_s
             self._progress.append(_Progress(found.progress.done, after_s))
         self.cached += found.cached
@@ -174,7 +175,7 @@ class _Watched:
             f"{seconds(one.after_s)} after a batch had begun {one.done} calls were done, which "
             f"take {seconds(one.done * call_s)} among many: {_RULE}"
         )
-        return Fault(Verdict.REJECTED, message, whose=self._program.name)
+        return Fault(Verdict.REJECTED, message, shared=True, whose=self._program.name)
 
 
 class _Progress(NamedTuple):

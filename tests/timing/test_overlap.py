@@ -11,6 +11,7 @@ import pytest
 from support.fake_sessions import BUDGET, CASE, FAULT, FakeSession, fake_program
 from torch import Tensor
 
+from harness.device.base import ClockReading
 from harness.device.cpu import CpuDevice
 from harness.judge.early_reads import MAX_LOOKS, EarlyReads
 from harness.judge.task import Task
@@ -20,6 +21,7 @@ from harness.timing import overlap
 from harness.timing.audit import SURE_LOOKS
 from harness.timing.measure import measure_shape
 from harness.timing.overlap import OverlapAudit
+from harness.timing.timed_program import TimedProgram
 
 
 class HostClock:
@@ -131,8 +133,25 @@ def test_calls_that_overlap_are_refused(shift_task: Task) -> None:
 def test_calls_that_are_done_sooner_at_the_beginning_are_refused(shift_task: Task) -> None:
     """No look can come in the first 2 ms, but the first that comes tells what was done by then."""
     _, fault = audited(shift_task, HeadStart(2.5e-3))
-    assert (fault.verdict, fault.whose) == (Verdict.REJECTED, "submission")
+    assert (fault.verdict, fault.whose, fault.shared) == (Verdict.REJECTED, "submission", True)
     assert "calls were done, which take" in fault.message
+
+
+def test_calls_under_a_power_cap_may_be_done_sooner(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock falls while a batch is at work."""
+    reading = ClockReading(sm_mhz=1200, memory_mhz=2600, capped=True)
+    plain = TimedProgram.__init__
+
+    def capped(program: TimedProgram, *given: Any, **options: Any) -> None:
+        plain(program, *given, **options)
+        program.clocks = reading
+
+    monkeypatch.setattr(TimedProgram, "__init__", capped)
+    audit, fault = audited(shift_task, HeadStart(2.5e-3))
+    assert fault is None
+    assert audit.looks >= 30
 
 
 def test_calls_that_are_done_a_little_sooner_are_not(shift_task: Task) -> None:
