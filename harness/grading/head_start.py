@@ -4,16 +4,15 @@ That takes two to four seconds, in which compilers and the process that runners 
 do as much. So nothing here needs torch.
 """
 
-import itertools
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 
 from harness.device.affinity import move_thread
-from harness.device.cards import Card, driver_cards
+from harness.device.cards import Card, choose_cards, driver_cards
 from harness.device.quiet import Quiet
 from harness.device.workplace import host_plan
-from harness.errors import JudgeError
+from harness.errors import JudgeError, UsageError
 from harness.grading.job import Job, Options, Work, chosen_dtype
 from harness.languages import LANGUAGES
 from harness.languages.build.cache import default_cache
@@ -40,24 +39,23 @@ class HeadStart(AbstractContextManager["HeadStart"]):
     def __init__(self, work: Sequence[Work], chosen: str | None = None) -> None:
         self._many = len(work) > 1
         self._gate = PauseGate()
-        cards = driver_cards()
-        files = 1 if chosen is None else len(cards if chosen == "all" else chosen.split(","))
-        self._pool = ThreadPoolExecutor(max(1, files), "head-start")
+        self._cards = driver_cards()
+        cards = _chosen(chosen, self._cards)
+        self._pool = ThreadPoolExecutor(max(1, len(cards)), "head-start")
         if not cards:
             return
         if chosen is None and any(each.options.timed for each in work):
             begin_zygote()  # of the baseline's runner
-        for each in itertools.islice(filter(_is_built_by_nvcc, work), files):
-            self._pool.submit(self._build, each.job, each.options, cards)
+        for each, card in zip(filter(_is_built_by_nvcc, work), cards, strict=False):
+            self._pool.submit(self._build, each.job, each.options, card)
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is not None:
             self._gate.cancel()
         self._pool.shutdown()
 
-    def _build(self, job: Job, options: Options, cards: Sequence[Card]) -> None:
-        card = cards[0]
-        plan = host_plan(card.bus, [each.bus for each in cards])
+    def _build(self, job: Job, options: Options, card: Card) -> None:
+        plan = host_plan(card.bus, [each.bus for each in self._cards])
         turn = nullcontext() if plan.apart else Quiet().building(lambda _: None)
         target = Target(kind="cuda", arch=card.architecture, timed=options.timed, ahead=self._many)
         with suppress(JudgeError, CancelledError, OSError), turn, self._gate.work():
@@ -66,6 +64,14 @@ class HeadStart(AbstractContextManager["HeadStart"]):
             dtype = chosen_dtype(job, options)
             cache = default_cache(ahead=True)
             LANGUAGES[_LANGUAGE].build(job.solution, job.problem, dtype, target, cache)
+
+
+def _chosen(chosen: str | None, cards: Sequence[Card]) -> Sequence[Card]:
+    if chosen is None:
+        return cards[:1]
+    with suppress(UsageError):  # said by who opens them
+        return choose_cards(chosen, cards)
+    return []
 
 
 def _is_built_by_nvcc(work: Work) -> bool:
