@@ -39,6 +39,7 @@ class HeadStart(AbstractContextManager["HeadStart"]):
     def __init__(self, work: Sequence[Work], chosen: str | None = None) -> None:
         self._many = len(work) > 1
         self._gate = PauseGate()
+        self._over = False
         self._cards = driver_cards()
         cards = _chosen(chosen, self._cards)
         self._pool = ThreadPoolExecutor(max(1, len(cards)), "head-start")
@@ -50,13 +51,14 @@ class HeadStart(AbstractContextManager["HeadStart"]):
             self._pool.submit(self._build, each.job, each.options, card)
 
     def __exit__(self, kind: object, *_: object) -> None:
+        self._over = True
         if kind is not None:
             self._gate.cancel()
         self._pool.shutdown()
 
     def _build(self, job: Job, options: Options, card: Card) -> None:
         plan = host_plan(card.bus, [each.bus for each in self._cards])
-        turn = nullcontext() if plan.apart else Quiet().building(lambda _: None)
+        turn = nullcontext() if plan.apart else Quiet().building(self._wait)
         target = Target(kind="cuda", arch=card.architecture, timed=options.timed, ahead=self._many)
         with suppress(JudgeError, CancelledError, OSError), turn, self._gate.work():
             move_thread(plan.rest)
@@ -64,6 +66,10 @@ class HeadStart(AbstractContextManager["HeadStart"]):
             dtype = chosen_dtype(job, options)
             cache = default_cache(ahead=True)
             LANGUAGES[_LANGUAGE].build(job.solution, job.problem, dtype, target, cache)
+
+    def _wait(self, _seconds: float) -> None:
+        if self._over:
+            raise CancelledError
 
 
 def _chosen(chosen: str | None, cards: Sequence[Card]) -> Sequence[Card]:

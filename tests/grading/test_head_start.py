@@ -10,6 +10,7 @@ import pytest
 
 from harness.device.cards import Card
 from harness.device.cpu_plan import CpuPlan
+from harness.device.quiet import Quiet
 from harness.errors import MachineError
 from harness.grading import head_start
 from harness.grading.head_start import HeadStart
@@ -136,6 +137,19 @@ def test_a_build_that_waits_for_its_turn_ends_with_the_command(
     with pytest.raises(KeyboardInterrupt), HeadStart([work(shift, "a")]):
         raise KeyboardInterrupt
     assert cancelled == [1]
+
+
+def test_a_build_that_waits_until_times_are_taken_ends_with_the_command(
+    shift: Problem, builder: Builder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = CpuPlan(seats={}, spare=(), rest=frozenset({0}), apart=False, builders=1)
+    monkeypatch.setattr(head_start, "host_plan", lambda _card, _visible: plan)
+    with Quiet().timing(lambda _: None), HeadStart([work(shift, "a")]):
+        pass
+    assert builder.built == []
+    with HeadStart([work(shift, "a")]):
+        assert builder.begun.wait(WAIT_S)
+    assert len(builder.built) == 1
 
 
 def test_neither_it_nor_what_feeds_several_judges_imports_torch() -> None:
