@@ -42,6 +42,8 @@ _AGAIN, AGAIN_S = 128, 6.0
 
 No honest call is seen so, by all that is known. Calls that overlap are seen again soon."""
 
+_RULE = "calls must run one after the other, as if each waited for the one before"
+
 
 class OverlapAudit:
     """Looks at batches of those ``programs`` that are not trusted, on one shape."""
@@ -183,9 +185,6 @@ class _Progress(NamedTuple):
 
     done: int
     after_s: float
-
-
-_RULE = "calls must run one after the other, as if each waited for the one before"
 
 
 def _early_fault(program: TimedProgram, call: int) -> Fault:
