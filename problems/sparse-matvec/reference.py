@@ -29,6 +29,12 @@ def draw(
     row_ptr, places = _from_zero(lengths), _from_zero(steps)
     begin, end = places[row_ptr[:-1]], places[row_ptr[1:]]
     first = torch.randint(2**40, (rows,), generator=generator) % (cols - (end - begin) + 1)
+    # One row begins in the first column and another ends in the last: few would by themselves.
+    some = torch.randint(nnz, (2,), generator=generator)
+    left, right = (torch.searchsorted(row_ptr, some, right=True) - 1).tolist()
+    if left != right:
+        first[left] = 1 - steps[row_ptr[left]]
+        first[right] = cols - (end - begin)[right]
     col_idx = places[1:] + torch.repeat_interleave(first - begin - 1, lengths)
     return {"row_ptr": row_ptr, "col_idx": col_idx}
 
