@@ -1,15 +1,13 @@
 """Tells when a kernel of the judge's ran, by the card's own clock."""
 
-import ctypes
 import time
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from harness.device.own_kernel import OwnKernel
 from harness.runner.driver import Driver
 
-_KERNEL = Path(__file__).with_name("now.ptx")
 _READINGS = 3
 _TRIES, _APART_S, _SLACK_S = 4, 0.7e-3, 50e-6
 """So often is the clock held against the host's, with so many seconds between: both must say the
@@ -20,8 +18,7 @@ class DeviceClock:
     """The card's clock, which kernels read."""
 
     def __init__(self, driver: Driver, device: str) -> None:
-        self._driver = driver
-        self._kernel = driver.function(driver.load_module(_KERNEL.read_bytes()), "now")
+        self._kernel = OwnKernel(driver, "now")
         self._now = torch.zeros(1, dtype=torch.int64, device=device)
         self.ahead_s()  # the first time its code is loaded
         seen = []
@@ -33,11 +30,7 @@ class DeviceClock:
 
     def write(self, into: Tensor) -> None:
         """Write the clock's nanoseconds into one int64; returns before the device has done so."""
-        pointer = ctypes.c_void_p(into.data_ptr())
-        arguments = (ctypes.c_void_p * 1)(ctypes.addressof(pointer))
-        one = (1, 1, 1)
-        stream = torch.cuda.current_stream().cuda_stream
-        self._driver.launch_kernel(self._kernel, one, one, 0, stream, arguments)
+        self._kernel.launch(1, into)
 
     def ahead_s(self) -> float:
         """Seconds that it is ahead of :func:`time.perf_counter` just now, to some 20 µs.

@@ -1,15 +1,13 @@
 """Tells what lies in a card's L2 cache, by how long reading it takes."""
 
-import ctypes
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from harness.device.own_kernel import OwnKernel
 from harness.runner.driver import Driver
 
-_KERNEL = Path(__file__).with_name("read_times.ptx")
 _WORDS = 1 << 23
 _READS = 2048
 _LEAST = 0.1
@@ -20,9 +18,7 @@ class ReadTimes:
     """Measures single reads, past the L1 cache; ``flush`` empties the L2."""
 
     def __init__(self, driver: Driver, device: str, flush: Callable[[], None]) -> None:
-        self._driver = driver
-        module = driver.load_module(_KERNEL.read_bytes())
-        self._kernel = driver.function(module, "read_times")
+        self._kernel = OwnKernel(driver, "read_times")
         self.cached_below = self._calibrate(device, flush)
         """Cycles: most reads from the cache take less, and most from memory more; 0 if unknown."""
 
@@ -31,11 +27,7 @@ class ReadTimes:
 
         ``places`` and ``cycles`` are int64 of one length. Returns before the device has done so.
         """
-        pointers = [ctypes.c_void_p(t.data_ptr()) for t in (words, places, cycles)]
-        arguments = (ctypes.c_void_p * 3)(*(ctypes.addressof(p) for p in pointers))
-        stream = torch.cuda.current_stream().cuda_stream
-        grid = (places.numel(), 1, 1)
-        self._driver.launch_kernel(self._kernel, grid, (1, 1, 1), 0, stream, arguments)
+        self._kernel.launch(places.numel(), words, places, cycles)
 
     def _calibrate(self, device: str, flush: Callable[[], None]) -> float:
         words = torch.zeros(_WORDS, dtype=torch.int64, device=device)

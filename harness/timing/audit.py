@@ -162,6 +162,10 @@ SURE_LOOKS = 8
 their time, one in 25 would go unseen."""
 
 
+ONE_BY_ONE = "calls must run one after the other, as if each waited for the one before"
+"""The rule that overlapping calls break, as submitters are told it."""
+
+
 def linearity_fault(measured: Measurement) -> Fault | None:
     """The fault of a graph whose calls take longer isolated than among many; None if they do not.
 
@@ -170,8 +174,7 @@ def linearity_fault(measured: Measurement) -> Fault | None:
     """
     if _excess(measured) <= DOUBT_S:
         return None
-    rule = "calls must run one after the other, as if each waited for the one before"
-    return Fault(Verdict.REJECTED, f"{_apart(measured)}: {rule}", shared=True)
+    return Fault(Verdict.REJECTED, f"{_apart(measured)}: {ONE_BY_ONE}", shared=True)
 
 
 def linearity_doubt(measured: Measurement) -> str:

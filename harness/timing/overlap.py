@@ -17,6 +17,7 @@ from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.text.numbers import seconds
+from harness.timing.audit import ONE_BY_ONE
 from harness.timing.budget import TimingBudget
 from harness.timing.timed_program import TimedProgram
 
@@ -41,8 +42,6 @@ _AGAIN, AGAIN_S = 128, 6.0
 """Looks that a call which had read its inputs early has to be seen again in, and seconds for them.
 
 No honest call is seen so, by all that is known. Calls that overlap are seen again soon."""
-
-_RULE = "calls must run one after the other, as if each waited for the one before"
 
 
 class OverlapAudit:
@@ -175,7 +174,7 @@ class _Watched:
         one = seen[sorted(range(len(seen)), key=excess.__getitem__)[len(seen) // 2]]
         message = (
             f"{seconds(one.after_s)} after a batch had begun {one.done} calls were done, which "
-            f"take {seconds(one.done * call_s)} among many: {_RULE}"
+            f"take {seconds(one.done * call_s)} among many: {ONE_BY_ONE}"
         )
         return Fault(Verdict.REJECTED, message, shared=True, whose=self._program.name)
 
@@ -190,7 +189,7 @@ class _Progress(NamedTuple):
 def _early_fault(program: TimedProgram, call: int) -> Fault:
     message = (
         f"call {call + 1} of {program.calls} had read its inputs before call {call} had ended: "
-        f"{_RULE}"
+        f"{ONE_BY_ONE}"
     )
     return Fault(Verdict.REJECTED, message, shared=True, whose=program.name)
 
