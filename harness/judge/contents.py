@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from torch import Tensor
 
-from harness.judge.drawn_ahead import drawing, to_be_asked_for
+from harness.judge.drawn_ahead import Wanted, by_drawing, drawing
 from harness.judge.layout import BufferLayout, Layout
 from harness.judge.task import Task
 from harness.judge.timed_families import other_families
@@ -91,22 +91,33 @@ class Contents:
             if not slots.tensor.together:
                 self.write_buffers(data, slots, seed, warm_up=warm_up)
         together = [(s, self._layout.rows(data, s)) for s in written if s.tensor.together]
-        with self._drawing([s.tensor for s, _ in together], seed, once) as inputs:
+        if once:
+            for slots, rows in together:
+                self._write_once(rows, slots, seed)
+            return
+        with self._drawing([s.tensor for s, _ in together], seed) as inputs:
             for call in range(self._layout.calls):  # so that each is drawn once, whatever is kept
                 for slots, rows in together:
                     one, here = range(call, call + 1), rows[call : call + 1]
-                    self.write_slice(here, slots, one, seed, warm_up=once, inputs=inputs)
+                    self.write_slice(here, slots, one, seed, inputs=inputs)
+
+    def _write_once(self, rows: Tensor, slots: BufferLayout, seed: str) -> None:
+        """Write one drawing to the buffers of all calls."""
+        fence(rows, slots, 0)
+        view = slots.elements(rows)
+        self._inputs.write(view[0], slots.tensor, self._case, f"{seed}/0")
+        view[1:] = view[0]
 
     def _drawing(
-        self, together: Sequence[TensorSpec], seed: str, once: bool
+        self, together: Sequence[TensorSpec], seed: str
     ) -> AbstractContextManager[InputSource]:
         """What draws tensors that are drawn ``together``: those of many calls at a time."""
-        if not together or self._portable or once:
+        if not together or self._portable:
             return nullcontext(self._inputs)
         wanted = [
-            (tensor, self.case_of(call, seed), f"{seed}/{call}")
+            Wanted(drawn, self.case_of(call, seed), f"{seed}/{call}")
             for call in range(self._layout.calls)
-            for tensor in to_be_asked_for(together)
+            for drawn in by_drawing(together)
         ]
         return drawing(self._task, self._inputs, wanted)
 

@@ -6,7 +6,6 @@ draws take a tenth of a second for each of hundreds of timed calls. Each tensor 
 of its own, so that many can be drawn at once.
 """
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -35,23 +34,34 @@ _Key = tuple[str, str, str]
 """A tensor's name, the case's spec, the call's seed."""
 
 
-class _Wanted(NamedTuple):
-    tensor: TensorSpec
+class Wanted(NamedTuple):
+    """Tensors of one call that one processor draws, one after the other."""
+
+    tensors: tuple[TensorSpec, ...]
     case: Case
     seed: str
 
     @property
-    def key(self) -> _Key:
-        return self.tensor.name, self.case.spec, self.seed
+    def keys(self) -> list[_Key]:
+        """Of its tensors, in this order."""
+        return [_key(tensor, self.case, self.seed) for tensor in self.tensors]
 
     @property
     def bytes(self) -> int:
-        return math.prod(self.tensor.shape) * DTYPES[self.tensor.dtype].itemsize
+        """What they take."""
+        return sum(math.prod(t.shape) * DTYPES[t.dtype].itemsize for t in self.tensors)
+
+
+def _key(tensor: TensorSpec, case: Case, seed: str) -> _Key:
+    return tensor.name, case.spec, seed
 
 
 class _Drawing(NamedTuple):
-    future: Future[Tensor]
+    """``left`` are those of its tensors that have not been asked for."""
+
+    future: Future[dict[_Key, Tensor]]
     bytes: int
+    left: set[_Key]
 
 
 class DrawnAhead:
@@ -69,24 +79,31 @@ class DrawnAhead:
         self,
         inputs: InputSource,
         drawers: int,
-        wanted: Iterable[tuple[TensorSpec, Case, str]],
+        wanted: Iterable[Wanted],
         most_bytes: int = MOST_BYTES,
         processors: frozenset[int] = frozenset(),
     ) -> None:
         self._inputs = inputs
         begin = partial(move_thread, processors) if processors else None
         self._pool = ThreadPoolExecutor(drawers, "draw", begin)
-        self._waiting = {each.key: each for each in itertools.starmap(_Wanted, wanted)}
-        self._begun: dict[_Key, _Drawing] = {}
+        self._waiting = {tuple(each.keys): each for each in wanted}
+        self._of = {key: keys for keys in self._waiting for key in keys}
+        self._begun: dict[tuple[_Key, ...], _Drawing] = {}
         self._most_bytes = most_bytes
         self._begin()
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call, as the source draws it, which may have happened already."""
-        wanted = _Wanted(tensor, case, seed)
-        self._waiting.pop(wanted.key, None)  # there was no room to begin it
-        drawing = self._begun.pop(wanted.key, None)
-        drawn = drawing.future.result() if drawing else self._inputs.draw(*wanted)
+        key = _key(tensor, case, seed)
+        keys = self._of.pop(key, ())
+        self._waiting.pop(keys, None)  # there was no room to begin it
+        if (drawing := self._begun.get(keys)) is None:
+            drawn = self._inputs.draw(tensor, case, seed)
+        else:
+            drawing.left.discard(key)
+            if not drawing.left:
+                del self._begun[keys]
+            drawn = drawing.future.result().pop(key)
         self._begin()
         return drawn
 
@@ -107,15 +124,19 @@ class DrawnAhead:
         self._begun.clear()
 
     def _begin(self) -> None:
-        """Begin to draw as much as there is room for, one tensor at least."""
+        """Begin to draw as much as there is room for, what one call wants at least."""
         held = sum(each.bytes for each in self._begun.values())
-        for wanted in list(self._waiting.values()):
+        for keys, wanted in list(self._waiting.items()):
             if held and held + wanted.bytes > self._most_bytes:
                 break
-            del self._waiting[wanted.key]
-            future = self._pool.submit(self._inputs.draw, *wanted)
-            self._begun[wanted.key] = _Drawing(future, wanted.bytes)
+            del self._waiting[keys]
+            future = self._pool.submit(self._drawn, wanted)
+            self._begun[keys] = _Drawing(future, wanted.bytes, set(keys))
             held += wanted.bytes
+
+    def _drawn(self, wanted: Wanted) -> dict[_Key, Tensor]:
+        tensors, case, seed = wanted
+        return {_key(each, case, seed): self._inputs.draw(each, case, seed) for each in tensors}
 
 
 @contextmanager
@@ -130,9 +151,7 @@ def inputs_of(task: Task, cases: Iterable[Case]) -> Iterator[InputSource]:
 
 
 @contextmanager
-def drawing(
-    task: Task, inputs: InputSource, wanted: Iterable[tuple[TensorSpec, Case, str]]
-) -> Iterator[InputSource]:
+def drawing(task: Task, inputs: InputSource, wanted: Iterable[Wanted]) -> Iterator[InputSource]:
     """What draws these tensors, by several processors where :func:`inputs_of` says."""
     if task.device.emulated or task.problem.declared is None:
         yield inputs
@@ -152,19 +171,24 @@ def drawing(
         ahead.close()
 
 
-def _of_cases(task: Task, cases: Iterable[Case]) -> Iterator[tuple[TensorSpec, Case, str]]:
+def _of_cases(task: Task, cases: Iterable[Case]) -> Iterator[Wanted]:
     """What the batches of ``cases`` ask for, one after the other."""
     for case in cases:
         tensors = task.problem.tensors_of(case, task.dtype)
-        for tensor in to_be_asked_for(t for t in tensors if t.direction is not Direction.OUT):
+        for drawn in by_drawing(t for t in tensors if t.direction is not Direction.OUT):
             for call in range(CALLS):
-                yield tensor, case, f"{task.seed}/{call}"
+                yield Wanted(drawn, case, f"{task.seed}/{call}")
 
 
-def to_be_asked_for(read: Iterable[TensorSpec]) -> Iterator[TensorSpec]:
-    """Those of one call's tensors with which all are drawn: one of those drawn together."""
-    met = False
-    for tensor in read:
-        if not (tensor.together and met):
-            yield tensor
-        met = met or tensor.together
+def by_drawing(read: Iterable[TensorSpec]) -> Iterator[tuple[TensorSpec, ...]]:
+    """One call's tensors, those drawn together in one part.
+
+    One processor draws them and brings each into its own type, which takes as long.
+    """
+    tensors = list(read)
+    together = tuple(t for t in tensors if t.together)
+    for tensor in tensors:
+        if not tensor.together:
+            yield (tensor,)
+        elif tensor is together[0]:
+            yield together

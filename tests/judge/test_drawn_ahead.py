@@ -3,6 +3,7 @@
 import os
 import threading
 from contextlib import closing
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from torch import Tensor
 from harness.device.cpu import CpuDevice, HostArena
 from harness.errors import ProblemError
 from harness.judge.batch import Batch
-from harness.judge.drawn_ahead import DrawnAhead, drawing, inputs_of
+from harness.judge.drawn_ahead import DrawnAhead, Wanted, by_drawing, drawing, inputs_of
 from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case, CaseLimits
@@ -58,7 +59,7 @@ CASE = Case(sizes={}, scalars={}, label="one")
 
 
 def ahead(source: Source, *names: str, most_bytes: int = 1 << 20) -> closing[DrawnAhead]:
-    wanted = [(spec(name), CASE, "0") for name in names]
+    wanted = [Wanted((spec(name),), CASE, "0") for name in names]
     return closing(DrawnAhead(source, 2, wanted, most_bytes))
 
 
@@ -66,7 +67,7 @@ def test_cases_have_the_same_bytes_as_without(blend_task: Task) -> None:
     problem = blend_task.problem
     cases = problem.draw_cases("seed", dtype="float16", room=CaseLimits())[:6]
     wanted = [
-        (tensor, case, f"a seed/{call}")
+        Wanted((tensor,), case, f"a seed/{call}")
         for case in cases
         for tensor in problem.tensors_of(case, "float16")
         if tensor.direction is not Direction.OUT
@@ -93,6 +94,31 @@ def test_it_draws_before_it_is_asked_and_each_tensor_once() -> None:
         for name in "abc":
             assert inputs.draw(spec(name), CASE, "0").tolist() == [ord(name)] * 4
         assert sorted(source.asked) == ["a", "b", "c"]
+
+
+def test_one_thread_draws_what_is_drawn_together() -> None:
+    threads: dict[str, int] = {}
+
+    class Telling(Source):
+        def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
+            threads[tensor.name] = threading.get_ident()
+            return super().draw(tensor, case, seed)
+
+    source = Telling()
+    together = [replace(spec(name), together=True) for name in "ac"]
+    read = [together[0], spec("b"), together[1]]
+    wanted = [Wanted(drawn, CASE, "0") for drawn in by_drawing(read)]
+    assert [[t.name for t in each.tensors] for each in wanted] == [["a", "c"], ["b"]]
+    with closing(DrawnAhead(source, 3, wanted, most_bytes=2 * 16)) as inputs:
+        for _ in range(2):
+            assert source.drew.acquire(timeout=NEVER)
+        assert not source.drew.acquire(timeout=0.2)  # there is no room for b
+        assert inputs.draw(together[1], CASE, "0").tolist() == [ord("c")] * 4
+        assert not source.drew.acquire(timeout=0.2)
+        assert inputs.draw(together[0], CASE, "0").tolist() == [ord("a")] * 4
+        assert source.drew.acquire(timeout=NEVER)
+    assert threads["a"] == threads["c"] != threading.get_ident()
+    assert sorted(source.asked) == ["a", "b", "c"]
 
 
 def test_what_nobody_announced_is_drawn_when_it_is_asked_for() -> None:
@@ -210,7 +236,7 @@ def test_a_thread_that_takes_times_has_the_processors_beside_it_draw(
             seen.append(os.sched_getaffinity(0))
             return super().draw(tensor, case, seed)
 
-    with drawing(task, Asked(), [(spec("a"), CASE, "0")]) as inputs:
+    with drawing(task, Asked(), [Wanted((spec("a"),), CASE, "0")]) as inputs:
         assert isinstance(inputs, DrawnAhead)
         inputs.draw(spec("a"), CASE, "0")
     assert seen == [mine]  # those of them that there are

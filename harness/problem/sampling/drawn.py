@@ -31,10 +31,14 @@ class _Drawn(NamedTuple):
 
     tensors: dict[str, Tensor]
     line: int
+    fitting: dict[tuple[str, str], Tensor]
+    """By name and type, those that have been asked for, each in its own type."""
 
     @property
     def bytes(self) -> int:
-        return sum(x.nbytes for x in self.tensors.values())
+        """What all of them take; a wide one may be its own type's."""
+        kept = [*self.tensors.values(), *list(self.fitting.values())]
+        return sum({x.data_ptr(): x.nbytes for x in kept}.values())
 
 
 class AuthorsTensors:
@@ -65,9 +69,12 @@ class AuthorsTensors:
                     _kept.pop(key, None)
                 drawing.set_exception(error)
         drawn = drawing.result()
+        kept = spec.name, spec.dtype
+        if (found := drawn.fitting.get(kept)) is None:
+            found = drawn.fitting[kept] = self._fitting(spec, case, drawn)
         with _lock:
             _forget_beyond(_most_kept())
-        return self._fitting(spec, case, drawn)
+        return found
 
     def draw(self, case: Case, seed: int) -> _Drawn:
         """All tensors of a call, drawn now."""
@@ -81,7 +88,7 @@ class AuthorsTensors:
                 )
         except AuthorError as error:
             raise self._wrong(error.line, str(error), case) from None
-        return _Drawn(tensors, line)
+        return _Drawn(tensors, line, {})
 
     def _kind(self, parameter: Parameter) -> Kind:
         """The widest kind that a tensor has in any data type, so that one drawing serves all."""

@@ -203,7 +203,7 @@ def test_all_tensors_of_a_call_come_of_one_drawing(
 
 def test_little_is_kept(csr: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "_kept", OrderedDict())
-    monkeypatch.setattr(drawn, "_most_kept", lambda: 4 * (5 + 20) * 8)
+    monkeypatch.setattr(drawn, "_most_kept", lambda: 4 * ((5 + 20) * 8 + 5 * 4))
     case = parse_case(csr, "rows=4,cols=5,nnz=20")
     (spec, *_) = csr.tensors_of(case, "float32")
     first = csr.inputs().draw(spec, case, "0")
@@ -214,6 +214,12 @@ def test_little_is_kept(csr: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "_most_kept", lambda: 0)
     csr.inputs().draw(spec, case, "1")
     assert len(drawn._kept) == 1
+
+
+def test_each_tensor_is_brought_into_its_type_once(csr: Problem) -> None:
+    case = parse_case(csr, "rows=4,cols=5,nnz=20")
+    (spec, *_) = csr.tensors_of(case, "float32")
+    assert csr.inputs().draw(spec, case, "once") is csr.inputs().draw(spec, case, "once")
 
 
 def test_a_problem_that_draws_can_be_handed_on(csr: Problem) -> None:
