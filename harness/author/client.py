@@ -55,7 +55,8 @@ PROCESSOR_S, IDLE_S = 120.0, 60.0
 _ALIGNMENT = 64
 _MOST = 4
 """Files whose processes are kept; each process holds torch."""
-_POLL_S, _RARE_POLL_S = 0.002, 0.1
+_POLL_S = 0.1
+"""Limits are looked at so often: each look goes through all processes, and threads take turns."""
 _INHERITED = ("LD_LIBRARY_PATH",)
 _OUTPUT_BYTES = 4 << 10
 _LAST_WORDS, _LAST_WORDS_S = 200, 0.5
@@ -212,9 +213,8 @@ class AuthorProcess:
     def _wait(self, sandbox: Sandbox) -> None:
         """Wait for a message within the limits of memory and time."""
         began = computed = -1.0
-        moved, pause = time.monotonic(), _POLL_S
-        while not select.select([sandbox.channel], [], [], pause)[0]:
-            pause = min(2 * pause, _RARE_POLL_S)
+        moved = time.monotonic()
+        while not select.select([sandbox.channel], [], [], _POLL_S)[0]:
             if sandbox.ended() is not None:
                 return  # what it has sent is still to be read
             if sandbox.memory() > self.memory_bytes:
