@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.device import topology
 from harness.device.affinity import CpuAssignment
+from harness.device.awake import KeptAwake
 from harness.device.cpu_plan import CpuPlan, Seat, plan_cpus
 from harness.device.file_locks import HostLock, holding, take_all
 from harness.device.quiet import Quiet
@@ -44,6 +45,7 @@ class Workplace:
         self._beside, self._looked = plan.rest, -math.inf
         self.seat = self._claim(card)
         """None where there is one processor."""
+        self._runner = None if self.seat is None else KeptAwake(self.seat.runner)
         self.builders = max(1, plan.builders // judges)
         """Files that this judge may build side by side."""
         self.quiet = None if plan.apart else Quiet()
@@ -95,6 +97,8 @@ class Workplace:
     def timed(self, waiting: Callable[[float], None]) -> Iterator[CpuAssignment | None]:
         """Take times in this block: on the seat, with nobody else on its processors.
 
+        The runner's stays awake meanwhile.
+
         ``waiting`` is called now and then with the seconds so far while somebody else is.
         """
         cpus = self.seat.cores if self.seat is not None else self._plan.rest
@@ -105,11 +109,15 @@ class Workplace:
             held.enter_context(holding(locks, waiting))
             if self.quiet is not None:
                 held.enter_context(self.quiet.timing(waiting))
+            if self._runner is not None:
+                held.enter_context(self._runner.awake())
             seat = self.seat
             yield None if seat is None else CpuAssignment(seat.runner, frozenset({seat.judge}))
 
     def close(self) -> None:
         """Let go of the seat."""
+        if self._runner is not None:
+            self._runner.close()
         for claim in self._claims:
             claim.close()
         self._claims = []
