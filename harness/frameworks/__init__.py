@@ -149,6 +149,15 @@ def _numba_registries(cuda: ModuleType) -> None:
             refresh()
 
 
+def _tile_compiler(tile: ModuleType) -> None:
+    """Look for cuTile's compiler, a program of another package, as at its first kernel."""
+    name = f"{tile.__name__}._compile"
+    if importlib.util.find_spec(name) is None:
+        return  # another version than we know: the first kernel will tell
+    if find := getattr(importlib.import_module(name), "_find_compiler_bin", None):
+        find()
+
+
 @contextlib.contextmanager
 def _numba_on(cuda: Any, stream: int) -> Iterator[None]:
     """Numba has no current stream: launches on its default one go to ``stream`` instead."""
@@ -215,6 +224,7 @@ FRAMEWORKS = {
             compile_errors=frozenset(
                 {"UnsupportedSyntaxError", "TypeCheckingError", "StaticAssertionError"}
             ),
+            completing=_tile_compiler,
         ),
         Framework(
             name="nvmath",

@@ -97,6 +97,25 @@ def test_what_is_left_for_the_first_kernel_is_imported_too(
         made.load()
 
 
+def test_a_compiler_that_is_missing_is_no_fault_of_a_kernel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As cuda.tile does: the module imports, and the first kernel misses another package's."""
+    compiling = (
+        "def _find_compiler_bin(): raise FileNotFoundError(\"'tileiras' compiler not found\")\n"
+    )
+    package = tmp_path / "made_tile"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = framework(module="made_tile", completing=FRAMEWORKS["cutile"].completing)
+    made.load()  # another version, which has no such part
+    (package / "_compile.py").write_text(compiling)
+    importlib.invalidate_caches()
+    with pytest.raises(ImportError, match=r"'tileiras' compiler not found.*pip install"):
+        made.load()
+
+
 def test_importing_the_runner_imports_no_framework() -> None:
     script = (
         "import json, sys\n"
