@@ -5,7 +5,7 @@ overwritten, and to find out what was changed.
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 
 from torch import Tensor
 
@@ -15,6 +15,7 @@ from harness.judge.task import Task
 from harness.judge.timed_families import other_families
 from harness.problem.case import Case
 from harness.problem.gradable import InputSource
+from harness.problem.sampling.drawn_on_device import DrawnOnDevice
 from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Direction, TensorSpec
 
@@ -51,6 +52,11 @@ class Contents:
         self._task = task
         self._case = case
         self._inputs = inputs or task.problem.inputs()
+        self._on_device: DrawnOnDevice | None = None
+        problem, device = task.problem.declared, task.device
+        if problem is not None and not (portable or device.emulated):
+            self._on_device = DrawnOnDevice(problem, self._inputs, device.torch_device)
+            self._inputs = self._on_device
         self._layout = layout
         self._portable = portable
         self._families = () if portable or alike else task.problem.timed_families(task.dtype)
@@ -108,18 +114,20 @@ class Contents:
         self._inputs.write(view[0], slots.tensor, self._case, f"{seed}/0")
         view[1:] = view[0]
 
-    def _drawing(
-        self, together: Sequence[TensorSpec], seed: str
-    ) -> AbstractContextManager[InputSource]:
-        """What draws tensors that are drawn ``together``: those of many calls at a time."""
-        if not together or self._portable:
-            return nullcontext(self._inputs)
-        wanted = [
-            Wanted(drawn, self.case_of(call, seed), f"{seed}/{call}")
-            for call in range(self._layout.calls)
-            for drawn in by_drawing(together)
-        ]
-        return drawing(self._task, self._inputs, wanted)
+    @contextmanager
+    def _drawing(self, together: Sequence[TensorSpec], seed: str) -> Iterator[InputSource]:
+        """What draws tensors that are drawn ``together``: by processors those of many calls."""
+        wanted = []
+        for call in range(self._layout.calls) if together and not self._portable else ():
+            case = self.case_of(call, seed)
+            if self._on_device is None or not self._on_device.works(case):
+                parts = by_drawing(together)
+                wanted += [Wanted(drawn, case, f"{seed}/{call}") for drawn in parts]
+        if not wanted:
+            yield self._inputs
+            return
+        with drawing(self._task, self._inputs, wanted) as inputs:
+            yield inputs
 
     def write_buffers(
         self, data: Tensor, slots: BufferLayout, seed: str, *, warm_up: bool = False

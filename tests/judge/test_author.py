@@ -16,7 +16,8 @@ from harness.judge.layout import lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case, parse_case
 from harness.problem.format.load import load_problem
-from harness.problem.sampling import drawn
+from harness.problem.sampling import drawn, drawn_on_device
+from harness.problem.sampling.drawn_on_device import DrawnOnDevice
 from harness.problem.sampling.footprint import footprint
 
 PACKAGES = Path(__file__).parents[1] / "support/author_packages"
@@ -43,6 +44,12 @@ def moved(request: pytest.FixtureRequest) -> Task:
 
 
 CASE = Case(sizes={"m": 3, "n": 4, "ld": 6})
+
+
+@pytest.fixture
+def by_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where it does not work on the device."""
+    monkeypatch.setattr(DrawnOnDevice, "works", lambda *_: False)
 
 
 @pytest.mark.parametrize("portable", [True, False])
@@ -92,6 +99,7 @@ def test_calls_are_checked_and_inputs_put_back(moved: Task, portable: bool) -> N
         assert batch.check() is None  # it was put back
 
 
+@pytest.mark.usefixtures("by_processes")
 def test_a_warm_up_draws_once(moved: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "_kept", type(drawn._kept)())
     drawings = []
@@ -110,6 +118,7 @@ def test_a_warm_up_draws_once(moved: Task, monkeypatch: pytest.MonkeyPatch) -> N
         assert len(drawings) == CALLS
 
 
+@pytest.mark.usefixtures("by_processes")
 def test_calls_that_are_not_made_are_drawn_once(
     moved: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +130,27 @@ def test_calls_that_are_not_made_are_drawn_once(
         assert torch.equal(given[0]["x"], given[1]["x"])
 
 
+def test_timed_calls_are_drawn_where_they_run(moved: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "_kept", type(drawn._kept)())
+    monkeypatch.setattr(drawn_on_device, "_works", {})
+    monkeypatch.setattr(drawn_on_device, "_MOST_S", 60.0)
+    monkeypatch.setattr(type(moved.device), "emulated", False)
+    with open_batch(moved, CASE, CALLS) as batch:
+        batch.fill("seed")
+        filled = batch.bytes.clone()
+        assert batch._digest is not None
+        assert batch._digest.first_change() is None
+        for call in (0, CALLS - 1):  # drawn again
+            assert torch.equal(batch.filled(call)["x"], batch.inputs(call)["x"])
+        batch.fill("other")
+        assert not torch.equal(batch.bytes, filled)
+        batch.fill("seed")
+        assert torch.equal(batch.bytes, filled)
+    assert not drawn._kept  # no process has drawn
+
+
 @pytest.mark.corpus
+@pytest.mark.usefixtures("by_processes")
 def test_several_processes_draw_what_one_would(
     moved: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:

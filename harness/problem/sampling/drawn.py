@@ -9,6 +9,7 @@ import os
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future
+from hashlib import sha256
 from typing import NamedTuple
 
 import torch
@@ -26,7 +27,7 @@ _KEPT_SHARE = 16
 """All that is kept takes at most so much less than the machine's memory."""
 
 
-class _Drawn(NamedTuple):
+class Drawn(NamedTuple):
     """The tensors of one call, wide; ``line`` is where the function begins."""
 
     tensors: dict[str, Tensor]
@@ -68,19 +69,15 @@ class AuthorsTensors:
                 with _lock:
                     _kept.pop(key, None)
                 drawing.set_exception(error)
-        drawn = drawing.result()
-        kept = spec.name, spec.dtype
-        if (found := drawn.fitting.get(kept)) is None:
-            found = drawn.fitting[kept] = self._fitting(spec, case, drawn)
+        found = self.fitting(spec, case, drawing.result())
         with _lock:
             _forget_beyond(_most_kept())
         return found
 
-    def draw(self, case: Case, seed: int) -> _Drawn:
+    def draw(self, case: Case, seed: int) -> Drawn:
         """All tensors of a call, drawn now."""
-        wanted = {
-            name: (self._kind(p), p.dimensions(case.values)) for name, p in self._parameters.items()
-        }
+        shapes = self.shapes(case)
+        wanted = {name: (self._kind(p), shapes[name]) for name, p in self._parameters.items()}
         try:
             with authors_of(self._path, self._version).process() as author:
                 tensors, line = author.draw(
@@ -88,7 +85,11 @@ class AuthorsTensors:
                 )
         except AuthorError as error:
             raise self._wrong(error.line, str(error), case) from None
-        return _Drawn(tensors, line, {})
+        return Drawn(tensors, line, {})
+
+    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
+        """Of each tensor, by name."""
+        return {name: p.dimensions(case.values) for name, p in self._parameters.items()}
 
     def _kind(self, parameter: Parameter) -> Kind:
         """The widest kind that a tensor has in any data type, so that one drawing serves all."""
@@ -97,8 +98,14 @@ class AuthorsTensors:
             return "complex"
         return "float" if DtypeKind.FLOAT in kinds else "integer"
 
-    def _fitting(self, spec: TensorSpec, case: Case, drawn: _Drawn) -> Tensor:
+    def fitting(self, spec: TensorSpec, case: Case, drawn: Drawn) -> Tensor:
         """One tensor in its own type: integers in its range, floating-point numbers rounded."""
+        own = spec.name, spec.dtype
+        if own not in drawn.fitting:
+            drawn.fitting[own] = self._fitted(spec, case, drawn)
+        return drawn.fitting[own]
+
+    def _fitted(self, spec: TensorSpec, case: Case, drawn: Drawn) -> Tensor:
         wide, kind = drawn.tensors[spec.name], getattr(torch, spec.dtype)
         wrong = ""
         if wide.is_complex() and not kind.is_complex:
@@ -117,6 +124,16 @@ class AuthorsTensors:
 
     def _wrong(self, line: int, message: str, case: Case) -> ProblemError:
         return ProblemError([Diagnostic(self._path, line, DRAW, f"{message} (case {case.spec})")])
+
+
+def call_bits(slug: str, case: Case, seed: str) -> int:
+    """What the generator of one call's tensors begins with."""
+    return key_bits(f"draw|{seed}|{slug}|{case.spec}")
+
+
+def key_bits(key: str) -> int:
+    """63 bits of a key's SHA-256, which is what a generator takes."""
+    return int.from_bytes(sha256(key.encode()).digest()[:8], "big") >> 1
 
 
 def _finite(x: Tensor) -> bool:
@@ -151,6 +168,6 @@ def _forget_beyond(most: int) -> None:
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[str, str, str, int], Future[_Drawn]] = OrderedDict()
+_kept: OrderedDict[tuple[str, str, str, int], Future[Drawn]] = OrderedDict()
 """By file, its version, case and seed, the last that was asked for at the end. Global, since each
 batch has inputs of its own."""

@@ -4,7 +4,6 @@ Those that the author's ``draw`` makes follow from the seed and the case.
 """
 
 from dataclasses import replace
-from hashlib import sha256
 
 import torch
 from torch import Tensor
@@ -15,7 +14,7 @@ from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.expressions import ExpressionError
 from harness.problem.model import STATEMENT_FILE, Declaration, Parameter
 from harness.problem.sampling.distributions import fill
-from harness.problem.sampling.drawn import AuthorsTensors
+from harness.problem.sampling.drawn import AuthorsTensors, call_bits, key_bits
 from harness.problem.sums import steepest_drawn
 from harness.problem.terms import TensorSpec
 
@@ -35,9 +34,9 @@ class DeclaredInputs:
         tensor and no other, since each is derived from the secret with SHA-256.
         """
         if tensor.together:
-            return self._authors.tensor(tensor, case, self._call_bits(case, seed))
+            return self._authors.tensor(tensor, case, call_bits(self._problem.slug, case, seed))
         key = f"tensor|{seed}|{self._problem.slug}|{case.spec}|{tensor.name}"
-        generator = torch.Generator(device="cpu").manual_seed(_bits(key))
+        generator = torch.Generator(device="cpu").manual_seed(key_bits(key))
         out = torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
         parameter, steepest = self._drawn(tensor, case)
         fill(out, parameter, generator=generator, family=case.family, steepest=steepest)
@@ -56,7 +55,7 @@ class DeclaredInputs:
         drawn call by call.
         """
         generator = torch.Generator(device=out.device)
-        generator.manual_seed(_bits(f"{seed}/{case.spec}/{tensor.name}"))
+        generator.manual_seed(key_bits(f"{seed}/{case.spec}/{tensor.name}"))
         family = DECLARED if warm_up else case.family
         parameter, steepest = self._drawn(tensor, case)
         for part in (out,) if family == DECLARED else out:
@@ -76,12 +75,4 @@ class DeclaredInputs:
 
     def drawn_again(self, case: Case, seed: str) -> dict[str, Tensor]:
         """What the author's ``draw`` makes for a call, wide and drawn now, whatever is known."""
-        return self._authors.draw(case, self._call_bits(case, seed)).tensors
-
-    def _call_bits(self, case: Case, seed: str) -> int:
-        return _bits(f"draw|{seed}|{self._problem.slug}|{case.spec}")
-
-
-def _bits(key: str) -> int:
-    """63 bits of a key's SHA-256, which is what a generator takes."""
-    return int.from_bytes(sha256(key.encode()).digest()[:8], "big") >> 1
+        return self._authors.draw(case, call_bits(self._problem.slug, case, seed)).tensors
