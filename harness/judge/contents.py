@@ -106,6 +106,8 @@ class Contents:
                 for slots, rows in together:
                     one, here = range(call, call + 1), rows[call : call + 1]
                     self.write_slice(here, slots, one, seed, inputs=inputs)
+        if self._on_device is not None:
+            self._on_device.forget()
 
     def _write_once(self, rows: Tensor, slots: BufferLayout, seed: str) -> None:
         """Write one drawing to the buffers of all calls."""

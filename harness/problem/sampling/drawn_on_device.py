@@ -26,8 +26,9 @@ from harness.problem.model import DRAW, REFERENCE_FILE, Declaration
 from harness.problem.sampling.drawn import AuthorsTensors, Drawn, call_bits
 from harness.problem.terms import TensorSpec
 
-_MOST_S = 0.01
-"""A drawing that takes longer is left to the processes, of which several draw at once."""
+_LEAST_S, _BYTES_PER_S = 1e-3, 2e9
+"""About what a drawing takes of the processes, of which several draw at once: what takes longer on
+the device is left to them."""
 
 
 class _Last(NamedTuple):
@@ -79,6 +80,10 @@ class DrawnOnDevice:
         """The same, to where it belongs."""
         out.copy_(self.draw(tensor, case, seed))
 
+    def forget(self) -> None:
+        """Give back the memory of what was drawn last: all of it has been written."""
+        self._last = None
+
     def fill(
         self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
     ) -> None:
@@ -88,13 +93,13 @@ class DrawnOnDevice:
     def _tried(self, case: Case) -> bool:
         """Whether two drawings are alike, and the second, which has nothing to load, is fast."""
         try:
-            first = self._drawn(case, 0).tensors
+            first = self._drawn(case, 0)
             began = time.perf_counter()
-            again = self._drawn(case, 0).tensors
-            alike = all(torch.equal(x, again[name]) for name, x in first.items())
+            again = self._drawn(case, 0)
+            alike = all(torch.equal(x, again.tensors[name]) for name, x in first.tensors.items())
         except ProblemError:
             return False
-        return alike and time.perf_counter() - began < _MOST_S
+        return alike and time.perf_counter() - began < _LEAST_S + again.bytes / _BYTES_PER_S
 
     def _drawn(self, case: Case, seed: int) -> Drawn:
         """All tensors of a call.

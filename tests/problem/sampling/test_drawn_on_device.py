@@ -44,7 +44,7 @@ class Elsewhere:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known, and no machine is too slow."""
     monkeypatch.setattr(drawn_on_device, "_works", {})
-    monkeypatch.setattr(drawn_on_device, "_MOST_S", 60.0)
+    monkeypatch.setattr(drawn_on_device, "_LEAST_S", 60.0)
 
 
 def package(tmp_path: Path, draw: str) -> Problem:
@@ -138,7 +138,7 @@ def test_what_does_not_work_there_is_drawn_elsewhere(tmp_path: Path, draw: str) 
 
 
 def test_what_takes_long_there_is_drawn_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawn_on_device, "_MOST_S", 0.0)
+    monkeypatch.setattr(drawn_on_device, "_LEAST_S", -1.0)
     problem = load_problem(PACKAGES / "csr")
     assert not DrawnOnDevice(problem, Elsewhere(), "cpu").works(parse_case(problem, SPEC))
 
