@@ -45,7 +45,9 @@ class Workplace:
         self._beside, self._looked = plan.rest, -math.inf
         self.seat = self._claim(card)
         """None where there is one processor."""
-        self._runner = None if self.seat is None else KeptAwake(self.seat.runner)
+        self._runner: KeptAwake | None = None
+        if self.seat is not None and plan.apart:  # else others need its processor time
+            self._runner = KeptAwake(self.seat.runner)
         self.builders = max(1, plan.builders // judges)
         """Files that this judge may build side by side."""
         self.quiet = None if plan.apart else Quiet()
@@ -97,7 +99,7 @@ class Workplace:
     def timed(self, waiting: Callable[[float], None]) -> Iterator[CpuAssignment | None]:
         """Take times in this block: on the seat, with nobody else on its processors.
 
-        The runner's stays awake meanwhile.
+        The runner's stays awake meanwhile, where there are processors for all else.
 
         ``waiting`` is called now and then with the seconds so far while somebody else is.
         """

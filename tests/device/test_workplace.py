@@ -6,12 +6,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 from support.made_up_machine import buses, machine
 
 from harness.device.affinity import CpuAssignment, pinned
+from harness.device.awake import KeptAwake
 from harness.device.cpu_plan import CpuPlan, plan_cpus
 from harness.device.file_locks import HostLock
 from harness.device.workplace import Workplace, host_plan, keep_to
@@ -66,6 +68,27 @@ class Waited(Exception):
 
 def give_up(_: float) -> None:
     raise Waited
+
+
+def test_a_runners_processor_stays_awake_where_there_are_others_for_all_else(
+    plan: CpuPlan, crowded: CpuPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[tuple[int, bool]] = []
+
+    class Noted(KeptAwake):
+        @contextmanager
+        def awake(self) -> Iterator[None]:
+            kept.append((self._cpu, True))
+            yield
+            kept.append((self._cpu, False))
+
+    monkeypatch.setattr("harness.device.workplace.KeptAwake", Noted)
+    with closing(Workplace(buses(2)[0], plan)) as place, place.timed(never) as mine:
+        assert mine is not None
+        assert kept == [(mine.runner, True)]
+    assert kept == [(mine.runner, True), (mine.runner, False)]
+    with closing(Workplace(buses(4)[0], crowded)) as place, place.timed(never):
+        assert len(kept) == 2
 
 
 def test_each_card_has_the_seat_that_was_planned(plan: CpuPlan) -> None:
