@@ -10,10 +10,12 @@ from torch import Tensor
 
 from harness.errors import ProblemError
 from harness.problem.answer_check import AnswerCheck
+from harness.problem.case import Case
 from harness.problem.format.frontmatter import read_front_matter
 from harness.problem.format.load import namesakes
 from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.package import Problem
+from harness.problem.sampling.drawn_on_device import SLOW, DrawnOnDevice
 from harness.verify.findings import PackageReport
 from harness.verify.trial import PackageTask, Trial, as_type, equal, inexact, same_bits
 
@@ -99,6 +101,7 @@ class ReferenceCheck:
         self._check_check(trial)
         if not self.task.device.emulated:
             self._check_devices(trial)
+            self._check_draw_on_device(trial.case)
 
     def _error(self, trial: Trial, message: str, remedy: str) -> None:
         """Report a fault, unless one with this remedy was reported before."""
@@ -143,6 +146,16 @@ class ReferenceCheck:
                 message = f"{DRAW} is not deterministic: {name} differs when drawn twice"
                 remedy = "draw with its generator alone, and remember nothing"
                 self._error(trial, message, remedy)
+
+    def _check_draw_on_device(self, case: Case) -> None:
+        """Warn where timed calls cannot be drawn on the GPU that they run on."""
+        problem = self.task.problem
+        if not any(p.drawn for p in problem.tensors):
+            return
+        there = DrawnOnDevice(problem, problem.inputs(), self.task.device.torch_device)
+        if (why := there.why_not(case)) and why != SLOW:
+            message = f"{DRAW} does not work on a GPU ({why}), so processors draw for timed calls"
+            self._warn(message, "make all tensors by torch, without a device and without NumPy")
 
     def _check_check(self, trial: Trial) -> None:
         """Try the author's check with the right answer, and with bits that are none.

@@ -132,7 +132,7 @@ def test_calls_that_are_not_made_are_drawn_once(
 
 def test_timed_calls_are_drawn_where_they_run(moved: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, "_kept", type(drawn._kept)())
-    monkeypatch.setattr(drawn_on_device, "_works", {})
+    monkeypatch.setattr(drawn_on_device, "_tried", {})
     monkeypatch.setattr(drawn_on_device, "_LEAST_S", 60.0)
     monkeypatch.setattr(type(moved.device), "emulated", False)
     with open_batch(moved, CASE, CALLS) as batch:

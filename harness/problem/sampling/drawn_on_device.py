@@ -31,6 +31,10 @@ _LEAST_S, _BYTES_PER_S = 1e-3, 2e9
 the device is left to them."""
 
 
+SLOW = "the author's processes take less time"
+"""Why something is not drawn on the device that could be."""
+
+
 class _Last(NamedTuple):
     """The call that was drawn last: its other tensors are asked for next."""
 
@@ -56,14 +60,18 @@ class DrawnOnDevice:
         self._last: _Last | None = None
 
     def works(self, case: Case) -> bool:
-        """Whether this case is drawn there; tried the first time.
+        """Whether this case is drawn there."""
+        return not self.why_not(case)
+
+    def why_not(self, case: Case) -> str:
+        """Why this case is not drawn there, empty if it is; tried the first time.
 
         torch.OutOfMemoryError comes through, here and where something is drawn.
         """
         key = str(self._problem.folder), self._problem.hash, str(self._device), case.spec
-        if key not in _works:
-            _works[key] = self._tried(case)
-        return _works[key]
+        if key not in _tried:
+            _tried[key] = self._try(case)
+        return _tried[key]
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call: on the device, if it is drawn there."""
@@ -90,16 +98,18 @@ class DrawnOnDevice:
         """As ``inputs`` does."""
         self._inputs.fill(out, tensor, case, seed, warm_up=warm_up)
 
-    def _tried(self, case: Case) -> bool:
+    def _try(self, case: Case) -> str:
         """Whether two drawings are alike, and the second, which has nothing to load, is fast."""
         try:
             first = self._drawn(case, 0)
             began = time.perf_counter()
             again = self._drawn(case, 0)
-            alike = all(torch.equal(x, again.tensors[name]) for name, x in first.tensors.items())
-        except ProblemError:
-            return False
-        return alike and time.perf_counter() - began < _LEAST_S + again.bytes / _BYTES_PER_S
+        except ProblemError as error:
+            return error.diagnostics[0].message
+        if not all(torch.equal(x, again.tensors[name]) for name, x in first.tensors.items()):
+            return "two drawings with the same generator differ"
+        spent_s = time.perf_counter() - began
+        return SLOW if spent_s > _LEAST_S + again.bytes / _BYTES_PER_S else ""
 
     def _drawn(self, case: Case, seed: int) -> Drawn:
         """All tensors of a call.
@@ -146,5 +156,5 @@ def _file(path: Path, version: str) -> AuthorsFile:  # noqa: ARG001 - another ve
     return AuthorsFile(path)
 
 
-_works: dict[tuple[str, str, str, str], bool] = {}
-"""By folder, version, device and case. Global, since each batch has inputs of its own."""
+_tried: dict[tuple[str, str, str, str], str] = {}
+"""By folder, version, device and case, why not. Global, since each batch has inputs of its own."""

@@ -43,7 +43,7 @@ class Elsewhere:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known, and no machine is too slow."""
-    monkeypatch.setattr(drawn_on_device, "_works", {})
+    monkeypatch.setattr(drawn_on_device, "_tried", {})
     monkeypatch.setattr(drawn_on_device, "_LEAST_S", 60.0)
 
 
@@ -117,30 +117,39 @@ def test_tensors_that_are_not_drawn_together_are_the_others_business() -> None:
 ROWS = "torch.tensor([0, 1, 2, 3, 20])"
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        f'return {{"row_ptr": {ROWS}, "col": torch.randint(0, cols, (nnz,))}}',
-        f'return {{"row_ptr": {ROWS}, "col": torch.randint(0, cols, (nnz + 1,), generator=g)}}',
-        f'return {{"row_ptr": {ROWS}, "col": [0] * nnz}}',
-        f'return {{"row_ptr": {ROWS}, "col": torch.zeros(nnz, device="meta")}}',
-        f'return {{"row_ptr": {ROWS}}}',
-        'raise ValueError("only on a CPU")',
-    ],
-    ids=["not the same", "another shape", "no tensor", "elsewhere", "not all", "an error"],
-)
-def test_what_does_not_work_there_is_drawn_elsewhere(tmp_path: Path, draw: str) -> None:
-    problem, elsewhere = package(tmp_path, draw), Elsewhere()
+COLUMNS = {
+    "not the same": (
+        "torch.randint(0, cols, (nnz,))",
+        "two drawings with the same generator differ",
+    ),
+    "another shape": ("torch.zeros(nnz + 1)", "col is no dense tensor (20,) on cpu"),
+    "no tensor": ("[0] * nnz", "col is no dense tensor (20,) on cpu"),
+    "elsewhere": ('torch.zeros(nnz, device="meta")', "col is no dense tensor (20,) on cpu"),
+    "an error": ("1 / 0", "ZeroDivisionError: division by zero"),
+}
+
+
+@pytest.mark.parametrize(("column", "why"), COLUMNS.values(), ids=COLUMNS.keys())
+def test_what_does_not_work_there_is_drawn_elsewhere(tmp_path: Path, column: str, why: str) -> None:
+    problem = package(tmp_path, f'return {{"row_ptr": {ROWS}, "col": {column}}}')
+    elsewhere = Elsewhere()
     source = DrawnOnDevice(problem, elsewhere, "cpu")
-    assert not source.works(parse_case(problem, SPEC))
+    assert source.why_not(parse_case(problem, SPEC)) == why
     written(problem, source, "1")
     assert elsewhere.asked == ["row_ptr", "col"]
+
+
+def test_what_is_not_returned_is_drawn_elsewhere(tmp_path: Path) -> None:
+    problem = package(tmp_path, f'return {{"row_ptr": {ROWS}}}')
+    why = DrawnOnDevice(problem, Elsewhere(), "cpu").why_not(parse_case(problem, SPEC))
+    assert why == "does not return a mapping from row_ptr, col"
 
 
 def test_what_takes_long_there_is_drawn_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn_on_device, "_LEAST_S", -1.0)
     problem = load_problem(PACKAGES / "csr")
-    assert not DrawnOnDevice(problem, Elsewhere(), "cpu").works(parse_case(problem, SPEC))
+    why = DrawnOnDevice(problem, Elsewhere(), "cpu").why_not(parse_case(problem, SPEC))
+    assert why == drawn_on_device.SLOW
 
 
 def test_it_is_tried_once(tmp_path: Path) -> None:
