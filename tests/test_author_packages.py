@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.drawn_packages import csr_that_draws
 
 from harness.cli import cli
 from harness.device import choose as device
@@ -188,12 +189,9 @@ def test_verify_sees_mistakes(tmp_path: Path, slug: str, old: str, new: str, mes
 def test_an_author_s_mistake_is_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
 ) -> None:
-    folder = tmp_path / "problems/csr"
-    shutil.copytree(PACKAGES / "csr", folder)
-    file = folder / "reference.py"
-    head, _, tail = file.read_text().partition("def draw")
-    file.write_text(f"{head}def draw(rows): {body}\n\ndef _sums{tail.partition('def _sums')[2]}")
-    monkeypatch.setenv("HARNESS_PROBLEMS", str(folder.parent))
+    file = csr_that_draws(tmp_path / "problems/csr", f"def draw(rows): {body}")
+    head, *_ = file.read_text().partition("def draw")
+    monkeypatch.setenv("HARNESS_PROBLEMS", str(tmp_path / "problems"))
     monkeypatch.setattr(device, "gpu_present", lambda: False)
     (tmp_path / "one.cu").write_text(PRODUCT)
     words = ["check", str(tmp_path / "one.cu"), "--problem", "csr"]

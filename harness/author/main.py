@@ -8,10 +8,8 @@ import mmap
 import os
 import socket
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from harness.author.messages import (
     REQUESTS,
@@ -25,21 +23,15 @@ from harness.author.messages import (
     TensorsDrawn,
     WantedTensor,
 )
+from harness.author.returned import Mistake, returned_tensors
 from harness.author.source import first_line, line_of, load_text, named_arguments, no_memory
 from harness.sandbox.syscalls import forbid_programs
 from harness.wire import transport
 from harness.wire.messages import MAX_TEXT, Answer, Message
 from harness.wire.validation import WireError
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 FUNCTION = "draw"
 TOO_MUCH_MEMORY = "takes too much memory: draw in pieces, or declare smaller sizes"
-
-
-class Mistake(Exception):
-    """What the function returned is not what it must return."""
 
 
 def main(channel: socket.socket, _: Path) -> None:
@@ -117,37 +109,9 @@ def _write(memory: int, wanted: tuple[WantedTensor, ...], returned: object) -> N
     """Write what the function returned to the memory, once all of it is checked."""
     import torch
 
-    names = ", ".join(each.name for each in wanted)
-    if not isinstance(returned, Mapping):
-        raise Mistake(f"must return a mapping from name to tensor for {names}, not {_a(returned)}")
-    if set(returned) != {each.name for each in wanted}:
-        others = ", ".join(map(str, returned)) or "none"
-        raise Mistake(f"must return a tensor for each of {names}; there are {others}")
-    found = {each.name: _fitting(returned[each.name], each) for each in wanted}
+    found = returned_tensors(returned, {each.name: (each.kind, each.shape) for each in wanted})
     room = mmap.mmap(memory, 0)
     for each in wanted:
         x, dtype = found[each.name], getattr(torch, WIDE_NAMES[each.kind])
         out = torch.frombuffer(room, dtype=dtype, count=x.numel(), offset=each.offset)
         out.view(each.shape).copy_(x)
-
-
-def _fitting(returned: object, wanted: WantedTensor) -> "Tensor":
-    """A tensor as it was returned, if it can be what is wanted."""
-    import torch
-
-    name = wanted.name
-    if not isinstance(returned, torch.Tensor):
-        raise Mistake(f"{name}: {_a(returned)} is no tensor")
-    if returned.layout is not torch.strided or returned.device.type != "cpu":
-        raise Mistake(f"{name} must be a dense tensor on the CPU")
-    if tuple(returned.shape) != wanted.shape:
-        raise Mistake(f"{name} has shape {tuple(returned.shape)}, not {wanted.shape}")
-    if returned.is_complex() and wanted.kind != "complex":
-        raise Mistake(f"{name} is complex, and the parameter is not")
-    if wanted.kind == "integer" and returned.is_floating_point():
-        raise Mistake(f"{name} holds {returned.dtype} numbers, and the parameter integers")
-    return returned
-
-
-def _a(value: object) -> str:
-    return f"a {type(value).__name__}"

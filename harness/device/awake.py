@@ -1,9 +1,9 @@
-"""A processor that is not halted while times are taken.
+"""Keeps a processor from being halted while times are taken.
 
-One that has nothing to do is, and who has work for it waits until it is awake again: where a host
-has to wake it, as that of a virtual machine, for a time that scatters by tens of µs. So a process
-computes there meanwhile. Its policy is ``SCHED_IDLE`` (sched(7)): whoever else wants the processor
-has it at once. docs/explanation/measurement.md has what it brings.
+A processor that has nothing to do is halted, and whoever has work for it waits until it runs again.
+On a virtual machine it is the host that wakes it, and that takes a time that scatters by tens of
+µs. So a process computes there meanwhile. Its policy is ``SCHED_IDLE`` (sched(7)): whoever else
+wants the processor has it at once. docs/explanation/measurement.md has what it brings.
 """
 
 import contextlib

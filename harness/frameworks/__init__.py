@@ -138,12 +138,15 @@ def _cupy_on(cupy: Any, stream: int) -> AbstractContextManager[object]:
     return current
 
 
+def _part(package: ModuleType, name: str) -> ModuleType | None:
+    """A module of a package; None for another version than we know: the first kernel will tell."""
+    whole = f"{package.__name__}.{name}"
+    return None if importlib.util.find_spec(whole) is None else importlib.import_module(whole)
+
+
 def _numba_registries(cuda: ModuleType) -> None:
     """Fill the tables of Numba's compiler, as it would at its first kernel."""
-    name = f"{cuda.__name__}.descriptor"
-    if importlib.util.find_spec(name) is None:
-        return  # another version than we know: the first kernel will tell
-    target = getattr(importlib.import_module(name), "cuda_target", None)
+    target = getattr(_part(cuda, "descriptor"), "cuda_target", None)
     for context in ("typing_context", "target_context"):
         if refresh := getattr(getattr(target, context, None), "refresh", None):
             refresh()
@@ -151,10 +154,7 @@ def _numba_registries(cuda: ModuleType) -> None:
 
 def _tile_compiler(tile: ModuleType) -> None:
     """Look for cuTile's compiler, a program of another package, as at its first kernel."""
-    name = f"{tile.__name__}._compile"
-    if importlib.util.find_spec(name) is None:
-        return  # another version than we know: the first kernel will tell
-    if find := getattr(importlib.import_module(name), "_find_compiler_bin", None):
+    if find := getattr(_part(tile, "_compile"), "_find_compiler_bin", None):
         find()
 
 

@@ -98,23 +98,27 @@ class Contents:
                 self.write_buffers(data, slots, seed, warm_up=warm_up)
         together = [(s, self._layout.rows(data, s)) for s in written if s.tensor.together]
         if once:
-            for slots, rows in together:
-                self._write_once(rows, slots, seed)
-            return
+            self._write_once(together, seed)
+        else:
+            self._write_each(together, seed)
+        if self._on_device is not None:
+            self._on_device.forget()
+
+    def _write_once(self, together: Sequence[tuple[BufferLayout, Tensor]], seed: str) -> None:
+        """Write one drawing of tensors that are drawn ``together`` to the buffers of all calls."""
+        for slots, rows in together:
+            fence(rows, slots, 0)
+            view = slots.elements(rows)
+            self._inputs.write(view[0], slots.tensor, self._case, f"{seed}/0")
+            view[1:] = view[0]
+
+    def _write_each(self, together: Sequence[tuple[BufferLayout, Tensor]], seed: str) -> None:
+        """Write a drawing of each call's own."""
         with self._drawing([s.tensor for s, _ in together], seed) as inputs:
             for call in range(self._layout.calls):  # so that each is drawn once, whatever is kept
                 for slots, rows in together:
                     one, here = range(call, call + 1), rows[call : call + 1]
                     self.write_slice(here, slots, one, seed, inputs=inputs)
-        if self._on_device is not None:
-            self._on_device.forget()
-
-    def _write_once(self, rows: Tensor, slots: BufferLayout, seed: str) -> None:
-        """Write one drawing to the buffers of all calls."""
-        fence(rows, slots, 0)
-        view = slots.elements(rows)
-        self._inputs.write(view[0], slots.tensor, self._case, f"{seed}/0")
-        view[1:] = view[0]
 
     @contextmanager
     def _drawing(self, together: Sequence[TensorSpec], seed: str) -> Iterator[InputSource]:

@@ -50,6 +50,7 @@ class InputSource(Protocol):
 
     Tensors that are drawn ``together`` (a field of their ``TensorSpec``) are never filled: ``draw``
     is asked for each of them, in timed batches, too, and all of one call come of one drawing.
+    (Those of packages :mod:`~harness.problem.sampling.drawn_on_device` draws where calls run.)
     """
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:

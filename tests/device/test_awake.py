@@ -4,16 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+
+from support.naps import until
 
 from harness.device.awake import KeptAwake
 from harness.sandbox.processes import descendants
 
-NEVER_S = 60.0
-"""Seconds after which what must come has not."""
 HOLDER = """
 import sys
 from harness.device.awake import KeptAwake
@@ -22,16 +20,6 @@ with kept.awake():
     print("awake", flush=True)
     sys.stdin.read()
 """
-
-
-def within(condition: Callable[[], bool]) -> bool:
-    """Whether it comes true in time."""
-    deadline = time.monotonic() + NEVER_S
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def command(pid: int) -> bytes:
@@ -49,12 +37,12 @@ def test_a_process_of_the_lowest_policy_computes_while_it_is_asked_for() -> None
     with closing(KeptAwake(cpu)) as kept:
         with kept.awake():
             pid = process_of(kept)
-            assert within(lambda: computes(pid))
+            assert until(lambda: computes(pid))
             assert os.sched_getaffinity(pid) == {cpu}
-        assert within(lambda: not computes(pid))
+        assert until(lambda: not computes(pid))
         with kept.awake():
             assert process_of(kept) == pid
-            assert within(lambda: computes(pid))
+            assert until(lambda: computes(pid))
     assert not Path(f"/proc/{pid}").exists()
 
 
@@ -83,4 +71,4 @@ def test_it_ends_with_a_judge_that_is_killed() -> None:
     (pid,) = descendants(judge.pid)
     judge.send_signal(signal.SIGKILL)
     judge.communicate()
-    assert within(lambda: not Path(f"/proc/{pid}").exists() or b"SCHED_IDLE" not in command(pid))
+    assert until(lambda: not Path(f"/proc/{pid}").exists() or b"SCHED_IDLE" not in command(pid))

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 import torch
+from support.noted_source import NotedSource
 from torch import Tensor
 
 from harness.device.cpu import CpuDevice, HostArena
@@ -32,33 +33,10 @@ def spec(name: str, length: int = 4) -> TensorSpec:
     )
 
 
-class Source:
-    """Draws its tensor's first letter; says how often, and waits or fails if told to."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.drew = threading.Semaphore(0)
-
-    def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
-        self.asked.append(tensor.name)
-        self.drew.release()
-        if tensor.name == "wrong":
-            raise ProblemError([])
-        return torch.full(tensor.shape, float(ord(tensor.name[0])))
-
-    def write(self, out: Tensor, tensor: TensorSpec, case: Case, seed: str) -> None:
-        out.copy_(self.draw(tensor, case, seed))
-
-    def fill(
-        self, out: Tensor, tensor: TensorSpec, case: Case, seed: str, *, warm_up: bool
-    ) -> None:
-        out.fill_(ord(tensor.name[0]))
-
-
 CASE = Case(sizes={}, scalars={}, label="one")
 
 
-def ahead(source: Source, *names: str, most_bytes: int = 1 << 20) -> closing[DrawnAhead]:
+def ahead(source: NotedSource, *names: str, most_bytes: int = 1 << 20) -> closing[DrawnAhead]:
     wanted = [Wanted((spec(name),), CASE, "0") for name in names]
     return closing(DrawnAhead(source, 2, wanted, most_bytes))
 
@@ -87,7 +65,7 @@ def test_cases_have_the_same_bytes_as_without(blend_task: Task) -> None:
 
 
 def test_it_draws_before_it_is_asked_and_each_tensor_once() -> None:
-    source = Source()
+    source = NotedSource()
     with ahead(source, "a", "b", "c") as inputs:
         for _ in range(3):
             assert source.drew.acquire(timeout=NEVER)
@@ -99,7 +77,7 @@ def test_it_draws_before_it_is_asked_and_each_tensor_once() -> None:
 def test_one_thread_draws_what_is_drawn_together() -> None:
     threads: dict[str, int] = {}
 
-    class Telling(Source):
+    class Telling(NotedSource):
         def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
             threads[tensor.name] = threading.get_ident()
             return super().draw(tensor, case, seed)
@@ -122,7 +100,7 @@ def test_one_thread_draws_what_is_drawn_together() -> None:
 
 
 def test_what_nobody_announced_is_drawn_when_it_is_asked_for() -> None:
-    source = Source()
+    source = NotedSource()
     with ahead(source, "a") as inputs:
         assert inputs.draw(spec("z"), CASE, "0").tolist() == [ord("z")] * 4
         assert inputs.draw(spec("a"), CASE, "1").tolist() == [ord("a")] * 4
@@ -131,7 +109,7 @@ def test_what_nobody_announced_is_drawn_when_it_is_asked_for() -> None:
 
 
 def test_no_more_is_drawn_than_there_is_room_for() -> None:
-    source = Source()
+    source = NotedSource()
     with ahead(source, "a", "b", "c", "d", most_bytes=2 * 16) as inputs:
         for _ in range(2):
             assert source.drew.acquire(timeout=NEVER)
@@ -145,7 +123,7 @@ def test_no_more_is_drawn_than_there_is_room_for() -> None:
 
 
 def test_one_tensor_may_be_larger_than_the_room() -> None:
-    source = Source()
+    source = NotedSource()
     with ahead(source, "a", "b", most_bytes=1) as inputs:
         assert source.drew.acquire(timeout=NEVER)
         assert not source.drew.acquire(timeout=0.2)
@@ -154,7 +132,7 @@ def test_one_tensor_may_be_larger_than_the_room() -> None:
 
 
 def test_a_mistake_of_the_author_shows_where_the_tensor_is_asked_for() -> None:
-    source = Source()
+    source = NotedSource()
     with ahead(source, "a", "wrong", "c") as inputs:
         inputs.draw(spec("a"), CASE, "0")
         with pytest.raises(ProblemError):
@@ -163,7 +141,7 @@ def test_a_mistake_of_the_author_shows_where_the_tensor_is_asked_for() -> None:
 
 
 def test_nothing_is_drawn_after_the_end() -> None:
-    source = Source()
+    source = NotedSource()
     with ahead(source, *(f"a{number}" for number in range(50)), most_bytes=3 * 16):
         pass
     drawn = len(source.asked)
@@ -231,7 +209,7 @@ def test_a_thread_that_takes_times_has_the_processors_beside_it_draw(
     task = Task(blend_task.problem, blend_task.reference, "float16", device, "seed")
     seen: list[set[int]] = []
 
-    class Asked(Source):
+    class Asked(NotedSource):
         def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
             seen.append(os.sched_getaffinity(0))
             return super().draw(tensor, case, seed)

@@ -1,9 +1,9 @@
 """What only a machine with a GPU would find in a package, on a CPU that poses as one."""
 
-import shutil
 from pathlib import Path
 
 import pytest
+from support.drawn_packages import CSR, csr_that_draws
 
 from harness.device.cpu import CpuDevice
 from harness.problem.case import parse_case
@@ -13,16 +13,12 @@ from harness.verify.findings import PackageReport
 from harness.verify.soundness import ReferenceCheck
 from harness.verify.trial import PackageTask
 
-CSR = Path(__file__).parents[1] / "support/author_packages/csr"
-
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_structure_that_processors_have_to_draw_is_told(tmp_path: Path, fails: bool) -> None:
-    folder = tmp_path / "csr"
-    shutil.copytree(CSR, folder)
+    folder = CSR
     if fails:
-        file = folder / "reference.py"
-        file.write_text(file.read_text().replace("    cuts =", "    1 / 0\n    cuts ="))
+        folder = csr_that_draws(tmp_path / "csr", "def draw(generator): 1 / 0\n").parent
     problem = load_problem(folder)
     report = PackageReport(slug=problem.slug)
     task = PackageTask(problem, Reference(problem), "float32", CpuDevice(), "a secret")

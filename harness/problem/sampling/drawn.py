@@ -76,20 +76,20 @@ class AuthorsTensors:
 
     def draw(self, case: Case, seed: int) -> Drawn:
         """All tensors of a call, drawn now."""
-        shapes = self.shapes(case)
-        wanted = {name: (self._kind(p), shapes[name]) for name, p in self._parameters.items()}
         try:
             with authors_of(self._path, self._version).process() as author:
                 tensors, line = author.draw(
-                    seed=seed, family=case.family, values=case.values, tensors=wanted
+                    seed=seed, family=case.family, values=case.values, tensors=self.wanted(case)
                 )
         except AuthorError as error:
             raise self._wrong(error.line, str(error), case) from None
         return Drawn(tensors, line, {})
 
-    def shapes(self, case: Case) -> dict[str, tuple[int, ...]]:
-        """Of each tensor, by name."""
-        return {name: p.dimensions(case.values) for name, p in self._parameters.items()}
+    def wanted(self, case: Case) -> dict[str, tuple[Kind, tuple[int, ...]]]:
+        """Kind and shape of each tensor, by name."""
+        return {
+            name: (self._kind(p), p.dimensions(case.values)) for name, p in self._parameters.items()
+        }
 
     def _kind(self, parameter: Parameter) -> Kind:
         """The widest kind that a tensor has in any data type, so that one drawing serves all."""

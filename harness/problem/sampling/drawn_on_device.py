@@ -9,7 +9,7 @@ on all machines.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,8 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
+from harness.author.returned import Mistake, returned_tensors
+from harness.author.source import first_line
 from harness.errors import ProblemError
 from harness.problem.authors_file import AuthorsFile
 from harness.problem.case import Case
@@ -29,8 +31,6 @@ from harness.problem.terms import TensorSpec
 _LEAST_S, _BYTES_PER_S = 1e-3, 2e9
 """About what a drawing takes of the processes, of which several draw at once: what takes longer on
 the device is left to them."""
-
-
 SLOW = "the author's processes take less time"
 """Why something is not drawn on the device that could be."""
 
@@ -125,18 +125,12 @@ class DrawnOnDevice:
         function, names = found
         with self._device, _repeatable():
             returned = file.call(DRAW, function, {name: given[name] for name in names})
-        shapes = self._authors.shapes(case)
-        if not (isinstance(returned, Mapping) and returned.keys() == shapes.keys()):
-            raise file.wrong(DRAW, f"does not return a mapping from {', '.join(shapes)}")
-        for name, shape in shapes.items():
-            if not self._is_tensor(returned[name], shape):
-                raise file.wrong(DRAW, f"{name} is no dense tensor {shape} on {self._device}")
-        return Drawn(dict(returned), line=1, fitting={})
-
-    def _is_tensor(self, x: object, shape: tuple[int, ...]) -> bool:
-        if not isinstance(x, Tensor) or x.layout is not torch.strided:
-            return False
-        return x.device.type == self._device.type and tuple(x.shape) == shape
+        line, wanted = first_line(function), self._authors.wanted(case)
+        try:
+            tensors = returned_tensors(returned, wanted, self._device.type)
+        except Mistake as mistake:
+            raise file.wrong(DRAW, str(mistake), line) from None
+        return Drawn(tensors, line, fitting={})
 
 
 @contextmanager
