@@ -49,7 +49,11 @@ _NOTED = 4
 
 
 class Progress(NamedTuple):
-    """How many calls of a batch were done, at a moment of :func:`time.perf_counter`."""
+    """How many calls of a batch were done, at a moment of :func:`time.perf_counter`.
+
+    Those before the last that had begun to write: of one that lacks a few words these may not be
+    among those that are looked at, or have been changed by what stands beside them.
+    """
 
     done: int
     at_s: float
@@ -179,8 +183,9 @@ class EarlyReads:
         places, words = self._places, self._words
         if self._clock is not None:
             self._clock.write(self._now)
-        waiting = (words[places] == self._unwritten).any(1)
-        done = (~waiting).sum().view(1)
+        unchanged = words[places] == self._unwritten
+        waiting = unchanged.any(1)
+        done = ((~unchanged).any(1).sum() - 1).clamp_(min=0).view(1)
         first = waiting.to(torch.uint8).argmax().view(1)
         replaced = waiting.any() & (first + 1 < self._calls)
         target = (first + 1).clamp_(max=self._calls - 1)

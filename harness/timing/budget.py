@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 from harness.device.base import Device
 
 _SHAPES = 3
-"""A measurement has as many looks as so many shapes have by themselves, at least."""
+"""All shapes of a measurement together are looked at as often as so many by themselves."""
+SURE_LOOKS = 8
+"""Looks (:mod:`harness.timing.overlap`) at a shape that settle a doubt: of calls that overlap for a
+third of their time, one in 25 would go unseen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +27,7 @@ class TimingBudget:
     """A batch lasts at least so long, whatever a block takes."""
     null_batch_s: float = 0.012
     """A null batch waits as long as the calls of the other's, but no longer than this."""
-    null_blocks: float = math.inf
+    null_blocks: int = 6
     """So many blocks have null batches; later ones count with these."""
     warm_s: float = 0.7
     """The first shape is warmed up for so long before blocks count."""
@@ -44,7 +47,7 @@ class TimingBudget:
     """Blocks are added for so long to reach ``target_rel_ci``."""
     max_s: float = 1.7
     """And for so long while wider than ``extend_rel_ci``."""
-    ranked_s: float = 5.0
+    ranked_s: float = 10.0
     """And for so long while wider than ``max_ranked_rel_ci``: short of it is not ranked."""
     memory_share: float = 0.3
     """The part of the free memory that the arena of one program may take, of two."""
@@ -62,14 +65,15 @@ class TimingBudget:
     """Isolated calls are timed for so long."""
 
     def for_shapes(self, count: int) -> "TimingBudget":
-        """The budget of each of ``count`` shapes: fewer than three are looked at as often.
+        """The budget of each of ``count`` shapes: together they are looked at as often as three.
 
         Calls that overlap for a sixteenth of their time are seen by one look in sixteen; on which
-        shape makes no difference.
+        shape makes no difference, and what overlaps on one of many gains little by it.
         """
-        more = max(1.0, _SHAPES / count)
-        looks = math.ceil(more * self.min_looks)
-        return replace(self, min_looks=looks, overlap_s=more * self.overlap_s)
+        looks = math.ceil(self.min_looks * _SHAPES / count)
+        looks = max(looks, min(SURE_LOOKS, self.min_looks))
+        overlap_s = self.overlap_s * max(_SHAPES / count, looks / max(1, self.min_looks))
+        return replace(self, min_looks=looks, overlap_s=overlap_s)
 
     def quick(self) -> "TimingBudget":
         """For many files: what a third of the time buys, scores within about 1 %."""

@@ -114,6 +114,8 @@ def _measure(
         submission.elapsed_s += now - began
         if submission.elapsed_s < budget.warm_s:
             start = now  # clocks are still rising: neither counted nor charged to the budget
+            if nulls is not None:
+                nulls.forget()
             continue
         if timed.early is not None:
             early_blocks += 1
@@ -202,7 +204,7 @@ class _NullBatches:
         self.forget()
 
     def forget(self) -> None:
-        """Take all anew: batches have other lengths now."""
+        """Take all anew: batches have other lengths now, or the device is warm."""
         self._blocks = 0
         self._taken: tuple[list[_Null], list[_Null]] = ([], [])
 

@@ -16,7 +16,7 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.result import Verdict
 from harness.session.fault import Fault
-from harness.text.numbers import seconds
+from harness.text.numbers import counted, seconds
 from harness.timing.audit import ONE_BY_ONE
 from harness.timing.budget import TimingBudget
 from harness.timing.timed_program import TimedProgram
@@ -173,8 +173,9 @@ class _Watched:
         # The one in the middle, of an even number the higher.
         one = seen[sorted(range(len(seen)), key=excess.__getitem__)[len(seen) // 2]]
         message = (
-            f"{seconds(one.after_s)} after a batch had begun {one.done} calls were done, which "
-            f"take {seconds(one.done * call_s)} among many: {ONE_BY_ONE}"
+            f"{seconds(one.after_s)} after a batch had begun it was beyond "
+            f"{counted(one.done, 'call')}, and so many take {seconds(one.done * call_s)} among "
+            f"many: {ONE_BY_ONE}"
         )
         return Fault(Verdict.REJECTED, message, shared=True, whose=self._program.name)
 

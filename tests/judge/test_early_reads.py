@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from support.host_clock import HostClock
 from torch import Tensor
 
 from harness.device.cpu import CpuDevice
@@ -220,6 +221,49 @@ def test_what_looks_have_touched_themselves_does_not_count(shift_task: Task) -> 
     assert len(cached(shift_task, LARGE, True)) == 3
     # The last call but one has no later one to compare with.
     assert len(cached(shift_task, LARGE, True, calls=22)) == 3
+
+
+class Clocked(CpuDevice):
+    """The host, with a clock of its own."""
+
+    def clock(self) -> HostClock:  # type: ignore[override]
+        return HostClock()
+
+
+@pytest.mark.parametrize(
+    ("whole", "begun", "done"),
+    [(0, 0, 0), (0, 3000, 0), (1, 0, 0), (1, 3000, 1), (3, 4999, 3), (5, 3000, None)],
+)
+def test_calls_before_the_last_that_has_begun_are_done(
+    shift_task: Task, whole: int, begun: int, done: int | None
+) -> None:
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        for call in range(whole):
+            steps.run(call)
+        values = steps.read(whole)
+        steps.write(whole, values, slice(0, begun))
+        look()
+        steps.write(whole, values)
+        for call in range(whole + 1, CALLS):
+            steps.run(call)
+
+    progress = watched(replace(shift_task, device=Clocked()), CALLS, work).progress
+    assert (progress and progress.done) == done  # the last one has no next
+
+
+def test_a_call_that_shares_a_word_with_what_it_lacks_is_not_done(shift_task: Task) -> None:
+    """Two float32 stand in each word that is looked at, of which the first is still to come."""
+
+    def work(steps: Steps, look: Callable[[], None]) -> None:
+        values = steps.read(0)
+        steps.write(0, values, slice(1, None))
+        look()
+        for call in range(CALLS):
+            steps.run(call)
+
+    progress = watched(replace(shift_task, device=Clocked()), CALLS, work).progress
+    assert progress is not None
+    assert progress.done == 0
 
 
 def test_a_batch_that_was_over_before_anybody_looked_says_nothing(shift_task: Task) -> None:
