@@ -72,12 +72,18 @@ def with_table(text: str, lines: Iterable[str]) -> str:
 
 
 def devices(entries: Iterable[BoardRow]) -> list[str]:
-    """The cards of ``entries``, that of the newest result first."""
-    newest: dict[str, BoardRow] = {}
+    """The cards of ``entries``, that with most first; of as many, that of the newest.
+
+    What is of another version of its problem does not count.
+    """
+    of: dict[str, list[BoardRow]] = {}
     for entry in entries:
-        if entry.device not in newest or entry.date > newest[entry.device].date:
-            newest[entry.device] = entry
-    return sorted(newest, key=lambda device: (newest[device].date, device), reverse=True)
+        of.setdefault(entry.device, []).append(entry)
+
+    def standing(device: str) -> tuple[int, str, str]:
+        return len(_present(of[device])), max(entry.date for entry in of[device]), device
+
+    return sorted(of, key=standing, reverse=True)
 
 
 def tables(entries: Sequence[BoardRow]) -> Iterator[str]:
@@ -100,7 +106,7 @@ def tables(entries: Sequence[BoardRow]) -> Iterator[str]:
 
 
 def firsts(entries: Sequence[BoardRow], problems: Sequence[Problem]) -> Iterator[str]:
-    """The newest card's first of each problem: in half precision, else in its first type.
+    """The first card's first of each problem: in half precision, else in its first type.
 
     What is of another version of its problem is left out.
     """

@@ -1,5 +1,6 @@
 """Results in the making: what a grade has found so far, and the record it becomes."""
 
+import math
 import platform
 import secrets
 import shlex
@@ -203,8 +204,9 @@ def _noisy(speedup: Interval, measured: Sequence[Measurement], budget: TimingBud
         (widest, budget.max_ranked_shape_rel_ci, "on one shape"),
     ):
         if half > allowed:
+            wide = math.ceil(half * 1000 - 1e-6) / 1000  # never shown as what is needed
             need = f"±{allowed:.1%} is needed"
-            return f"noisy: ±{half:.1%} {where}, {need}; grade again on a quiet machine"
+            return f"noisy: ±{wide:.1%} {where}, {need}; grade again on a quiet machine"
     return ""
 
 

@@ -583,6 +583,8 @@ def test_ranking_needs_a_rankable_device_narrow_intervals_and_a_secret_seed(shif
     assert _scored(shift, Card(), 0.001, 0.016).ranked  # ±0.8 % in all
     noisy = _scored(shift, Card(), 0.001, 0.028)
     assert noisy.unranked_reason.startswith("noisy: ±1.4% in all, ±1.0% is needed")
+    barely = _scored(shift, Card(), 0.0202)
+    assert barely.unranked_reason.startswith("noisy: ±2.1% in all, ±1.0% is needed")
     shape = _scored(shift, Card(), *[0.001] * 30, 0.04)
     assert shape.unranked_reason.startswith("noisy: ±4.0% on one shape, ±3.0% is needed")
     known = _scored(shift, Card(), known_seed=True)

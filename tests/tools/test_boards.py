@@ -130,7 +130,14 @@ class TestSeveralCards:
                 write_lines(results, lines)
         return rows(boards_of(files, problems))
 
-    def test_the_card_of_the_newest_result_comes_first(self, entries: list[BoardRow]) -> None:
+    def test_the_card_with_most_entries_comes_first(self, entries: list[BoardRow]) -> None:
+        """The new one has five, of which two are of another version."""
+        fewer = [entry for entry in entries if (entry.device, entry.solution) != (NEW.name, "c")]
+        assert len(entries) - len(fewer) == 1
+        assert devices(fewer) == [OLD.name, NEW.name]
+        assert devices([]) == []
+
+    def test_of_as_many_that_of_the_newest(self, entries: list[BoardRow]) -> None:
         assert devices(entries) == [NEW.name, OLD.name]
         headings = [line for line in tables(entries) if line.startswith("#")]
         assert headings == [f"## {NEW.name}", f"## {OLD.name}"]
