@@ -9,6 +9,7 @@ import io
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def devices(entries: Iterable[BoardRow]) -> list[str]:
     for entry in entries:
         of.setdefault(entry.device, []).append(entry)
 
-    def standing(device: str) -> tuple[int, str, str]:
+    def standing(device: str) -> tuple[int, datetime, str]:
         return len(_present(of[device])), max(entry.date for entry in of[device]), device
 
     return sorted(of, key=standing, reverse=True)
