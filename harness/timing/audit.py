@@ -19,7 +19,6 @@ from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.session.session import Session
 from harness.text.numbers import seconds
-from harness.timing.budget import SURE_LOOKS
 
 # -- the device is idle ----------------------------------------------------------------------------
 
@@ -158,6 +157,9 @@ this it stays open whether the host or overlapping calls are the cause."""
 KERNELS = 8.0
 """Kernels that a call is allowed to have, or twice as many as the baseline's: how many it really
 has is the word of the process that runs the submission."""
+SURE_LOOKS = 8
+"""Looks (:mod:`harness.timing.overlap`) that settle a doubt: of calls that overlap for a third of
+their time, one in 25 would go unseen."""
 
 
 ONE_BY_ONE = "calls must run one after the other, as if each waited for the one before"

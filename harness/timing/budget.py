@@ -6,10 +6,7 @@ from dataclasses import dataclass, replace
 from harness.device.base import Device
 
 _SHAPES = 3
-"""All shapes of a measurement together are looked at as often as so many by themselves."""
-SURE_LOOKS = 8
-"""Looks (:mod:`harness.timing.overlap`) at a shape that settle a doubt: of calls that overlap for a
-third of their time, one in 25 would go unseen."""
+"""A measurement has as many looks as so many shapes have by themselves, at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +62,14 @@ class TimingBudget:
     """Isolated calls are timed for so long."""
 
     def for_shapes(self, count: int) -> "TimingBudget":
-        """The budget of each of ``count`` shapes: together they are looked at as often as three.
+        """The budget of each of ``count`` shapes: fewer than three are looked at as often.
 
         Calls that overlap for a sixteenth of their time are seen by one look in sixteen; on which
-        shape makes no difference, and what overlaps on one of many gains little by it.
+        shape makes no difference.
         """
-        looks = math.ceil(self.min_looks * _SHAPES / count)
-        looks = max(looks, min(SURE_LOOKS, self.min_looks))
-        overlap_s = self.overlap_s * max(_SHAPES / count, looks / max(1, self.min_looks))
-        return replace(self, min_looks=looks, overlap_s=overlap_s)
+        more = max(1.0, _SHAPES / count)
+        looks = math.ceil(more * self.min_looks)
+        return replace(self, min_looks=looks, overlap_s=more * self.overlap_s)
 
     def quick(self) -> "TimingBudget":
         """For many files: what a third of the time buys, scores within about 1 %."""

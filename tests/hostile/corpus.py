@@ -387,7 +387,11 @@ class Trials:
             honest = twin.score.speedup
             if score.speedup.low <= GAIN * honest.high:
                 return []
-        return [f"speed-up {score.speedup.value:.3f}, of its honest twin {honest.value:.3f}"]
+        seen = [(m.overlap_looks, m.cached_ahead, m.isolated_s) for m in result.measurements]
+        return [
+            f"speed-up {score.speedup.value:.3f}, of its honest twin {honest.value:.3f}; looks, "
+            f"what was cached ahead, isolated: {seen}"
+        ]
 
     def _left(self) -> list[str]:
         """What should be gone and is there."""

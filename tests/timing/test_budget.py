@@ -3,10 +3,8 @@
 import math
 from dataclasses import replace
 
-import pytest
-
 from harness.device.cpu import CpuDevice
-from harness.timing.budget import CPU_BUDGET, SURE_LOOKS, TimingBudget, budget_for
+from harness.timing.budget import CPU_BUDGET, TimingBudget, budget_for
 
 
 def test_the_cpu_budget_is_small() -> None:
@@ -46,17 +44,8 @@ def test_budget_for_takes_another_budget_in_place_of_the_default() -> None:
     assert budget_for(Rankable(), quick=True, base=own) == own.quick()
 
 
-def test_all_shapes_together_are_looked_at_as_often_as_three() -> None:
+def test_few_shapes_are_looked_at_as_often_as_three() -> None:
     budget = replace(TimingBudget(), min_looks=10, overlap_s=0.5)
-    assert [budget.for_shapes(count).min_looks for count in (1, 2, 3)] == [30, 15, 10]
+    assert [budget.for_shapes(count).min_looks for count in (1, 2, 3, 5)] == [30, 15, 10, 10]
     assert budget.for_shapes(1) == replace(budget, min_looks=30, overlap_s=1.5)
-    assert budget.for_shapes(3) == budget
-    many = replace(TimingBudget(), min_looks=48, overlap_s=0.6).for_shapes(6)
-    assert (many.min_looks, many.overlap_s) == (24, pytest.approx(0.3))
-
-
-def test_each_of_many_shapes_is_looked_at_a_few_times() -> None:
-    assert TimingBudget().for_shapes(100).min_looks == SURE_LOOKS
-    assert TimingBudget().rough().for_shapes(100) == TimingBudget().rough()
-    assert CPU_BUDGET.for_shapes(7).min_looks >= SURE_LOOKS
-    assert replace(TimingBudget(), min_looks=0).for_shapes(5).min_looks == 0
+    assert budget.for_shapes(5) == budget

@@ -16,8 +16,7 @@ from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.timing import timed_program
-from harness.timing.audit import BASELINE_FIRST_S, IdleBaseline, linearity_doubt
-from harness.timing.budget import SURE_LOOKS
+from harness.timing.audit import BASELINE_FIRST_S, SURE_LOOKS, IdleBaseline, linearity_doubt
 from harness.timing.isolated import slower_where_in_doubt
 from harness.timing.measure import measure_shape
 

@@ -17,7 +17,7 @@ from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.timing import overlap
-from harness.timing.budget import SURE_LOOKS
+from harness.timing.audit import SURE_LOOKS
 from harness.timing.measure import measure_shape
 from harness.timing.overlap import OverlapAudit
 from harness.timing.timed_program import TimedProgram
