@@ -476,21 +476,26 @@ class TestHeldToAccount:
     idle = IdleBaseline(before_s=4e-5, after_s=2e-4)
 
     def beside(
-        self, task: Task, baseline: FakeSession, overhead: FakeOverheadProbe | None = None
+        self,
+        task: Task,
+        baseline: FakeSession,
+        overhead: FakeOverheadProbe | None = None,
+        max_blocks: int = 40,
     ) -> Measurement | Fault:
         pair = [
             fake_program(task, session, trusted=trusted, idle=self.idle)
             for session, trusted in ((FakeSession(2e-3), False), (baseline, True))
         ]
         overhead = overhead or FakeOverheadProbe(0.0)
-        budget = replace(BUDGET, max_blocks=40)
+        budget = replace(BUDGET, max_blocks=max_blocks)
         return measure_shape(
             task, CASE, pair[0], pair[1], budget, cast(OverheadProbe, overhead), lambda _: None
         )
 
+    @pytest.mark.parametrize("max_blocks", [40, BUDGET.min_blocks])
     @pytest.mark.parametrize("always", [False, True])
     def test_blocks_in_which_the_baseline_waited_do_not_count(
-        self, shift_task: Task, *, always: bool
+        self, shift_task: Task, max_blocks: int, *, always: bool
     ) -> None:
         """A kernel that was left behind has half of the device: most batches take twice as long."""
         busy = itertools.cycle([True] if always else [True, True, True, False])
@@ -504,7 +509,7 @@ class TestHeldToAccount:
                 assert not isinstance(seconds, Fault)
                 return 2 * seconds if kept else seconds
 
-        result = self.beside(shift_task, Kept(2e-3))
+        result = self.beside(shift_task, Kept(2e-3), max_blocks=max_blocks)
         if always:
             assert isinstance(result, Fault)
             assert (result.verdict, result.shared) == (Verdict.REJECTED, True)
