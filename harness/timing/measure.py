@@ -197,7 +197,8 @@ class _Null(NamedTuple):
 class _NullBatches:
     """The null batches of one shape: before each batch, on its own buffers or on others like them.
 
-    After ``null_blocks`` of the budget batches count with those that there are, in turns.
+    After ``null_blocks`` of the budget batches count with those that there are, in turns. One before
+    which the device was at work is none of them: it is too long.
     """
 
     def __init__(self, overhead: OverheadProbe, pair: Pair, budget: TimingBudget) -> None:
@@ -214,7 +215,7 @@ class _NullBatches:
     def begin_block(self) -> None:
         """To be called before the batches of a block."""
         most_s = self._budget.null_batch_s
-        self._fresh = self._blocks < self._budget.null_blocks
+        self._fresh = min(map(len, self._taken)) < self._budget.null_blocks
         self._blocks += 1
         self._wait_s = [min(each.estimated_call_s * each.calls, most_s) for each in self._pair]
         # Batches of the same layout that last about as long have the same overhead: one for both.
@@ -228,7 +229,7 @@ class _NullBatches:
         """What the null batch before the next batch of one program came to."""
         program, taken = self._pair[which], self._taken[which]
         if not self._fresh:
-            return taken[self._blocks % len(taken)]._replace(early=None)
+            return taken[self._blocks % len(taken)]
         self._overhead.warm_up(seed, program.cpu)
         null = self._of_both if self._shared else None
         if null is None:
@@ -237,7 +238,8 @@ class _NullBatches:
             )
             null = _Null(seconds, self._overhead.after_s, self._overhead.started_early_fault())
         self._of_both = null
-        taken.append(null)
+        if null.early is None:
+            taken.append(null)
         return null
 
 

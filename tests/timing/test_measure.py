@@ -480,14 +480,14 @@ class TestHeldToAccount:
         task: Task,
         baseline: FakeSession,
         overhead: FakeOverheadProbe | None = None,
-        max_blocks: int = 40,
+        **limits: int,
     ) -> Measurement | Fault:
         pair = [
             fake_program(task, session, trusted=trusted, idle=self.idle)
             for session, trusted in ((FakeSession(2e-3), False), (baseline, True))
         ]
         overhead = overhead or FakeOverheadProbe(0.0)
-        budget = replace(BUDGET, max_blocks=max_blocks)
+        budget = replace(BUDGET, **({"max_blocks": 40} | limits))
         return measure_shape(
             task, CASE, pair[0], pair[1], budget, cast(OverheadProbe, overhead), lambda _: None
         )
@@ -517,7 +517,12 @@ class TestHeldToAccount:
             assert isinstance(result, Measurement)
             assert result.speedup.value == pytest.approx(1.0)
 
-    def test_null_batches_that_waited_are_not_subtracted(self, shift_task: Task) -> None:
+    @pytest.mark.parametrize("null_blocks", [1, 2, 100])
+    def test_null_batches_that_waited_are_not_subtracted(
+        self, shift_task: Task, null_blocks: int
+    ) -> None:
+        """Neither from the batches beside them nor from those that count with them later."""
+
         class Kept(FakeOverheadProbe):
             late = False
 
@@ -529,7 +534,7 @@ class TestHeldToAccount:
             def started_early_fault(self) -> Fault | None:
                 return FAULT if self.late else None
 
-        result = self.beside(shift_task, FakeSession(2e-3), Kept(0.0))
+        result = self.beside(shift_task, FakeSession(2e-3), Kept(0.0), null_blocks=null_blocks)
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(2e-3)
         assert result.launch_overhead_s == 0.0
