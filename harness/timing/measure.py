@@ -197,8 +197,8 @@ class _Null(NamedTuple):
 class _NullBatches:
     """The null batches of one shape: before each batch, on its own buffers or on others like them.
 
-    After ``null_blocks`` of the budget batches count with those that there are, in turns. One before
-    which the device was at work is none of them: it is too long.
+    After ``null_blocks`` of the budget batches count with those that there are, in turns. One that
+    had to wait for other work on the device is none of them: it is too long.
     """
 
     def __init__(self, overhead: OverheadProbe, pair: Pair, budget: TimingBudget) -> None:
