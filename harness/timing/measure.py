@@ -144,7 +144,19 @@ def _measure(
         clocks.clear()
     measured = _measurement(task, case, pair, samples, seen(clocks))
     baseline.sizes[case.spec] = CallSize(net(samples[1]), baseline.round_trip_s)
-    if (fault := submission.idle_fault()) is not None:
+    return _audited(pair, task, case, measured, overlap, budget)
+
+
+def _audited(
+    pair: Pair,
+    task: Task,
+    case: Case,
+    measured: Measurement,
+    overlap: OverlapAudit,
+    budget: TimingBudget,
+) -> Measurement | Fault:
+    """``measured`` with what the audits of its times have seen, or a fault that they have found."""
+    if (fault := pair[0].idle_fault()) is not None:
         return fault
     times_s = measured.time_s.value, measured.baseline_s.value
     if (fault := overlap.finish(times_s)) is not None:
@@ -169,7 +181,7 @@ def _time_block(pair: Pair, block: int, seed: str, nulls: "_NullBatches | None")
     samples = [Timed(0.0), Timed(0.0)]
     early: Fault | None = None
     if nulls is not None:
-        nulls.begin_block()
+        nulls.begin_block(block)
     for which in in_turns(block):
         program = pair[which]
         null = _Null() if nulls is None else nulls.beside(which, seed)
@@ -209,14 +221,13 @@ class _NullBatches:
 
     def forget(self) -> None:
         """Take all anew: batches have other lengths now, or the device is warm."""
-        self._blocks = 0
         self._taken: tuple[list[_Null], list[_Null]] = ([], [])
 
-    def begin_block(self) -> None:
-        """To be called before the batches of a block."""
+    def begin_block(self, block: int) -> None:
+        """To be called before the batches of each block, with its number."""
+        self._block = block
         most_s = self._budget.null_batch_s
         self._fresh = min(map(len, self._taken)) < self._budget.null_blocks
-        self._blocks += 1
         self._wait_s = [min(each.estimated_call_s * each.calls, most_s) for each in self._pair]
         # Batches of the same layout that last about as long have the same overhead: one for both.
         alike = max(self._wait_s) <= _ALIKE * min(self._wait_s)
@@ -229,7 +240,7 @@ class _NullBatches:
         """What the null batch before the next batch of one program came to."""
         program, taken = self._pair[which], self._taken[which]
         if not self._fresh:
-            return taken[self._blocks % len(taken)]
+            return taken[self._block % len(taken)]
         self._overhead.warm_up(seed, program.cpu)
         null = self._of_both if self._shared else None
         if null is None:
