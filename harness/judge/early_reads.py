@@ -8,13 +8,15 @@ for the new inputs; one that had read the old ones is wrong.
 
 A call may also be given what it has not earned by having its inputs fetched into the cache before
 its turn, which changes no answer. So the look also measures how long a few words of that call's
-inputs take to be read, and as many of a call that comes much later.
+inputs take to be read, and as many of a call that comes much later. It does so before it looks at
+many words of outputs, which leaves little else in the cache.
 
 Nothing is taken on trust: which call has not ended is read from memory before and after its
 neighbour's inputs are replaced, and it counts only if that word is written later on. So no honest
 call can be wrong here, however processes share the device.
 """
 
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,16 +37,19 @@ T = TypeVar("T", int, Tensor)
 MAX_LOOKS = 64
 """Looks during one batch, at most."""
 
-_TIMED = 128
-"""Words of each large input of a call whose reading is timed."""
-_LARGE = 1 << 18
-"""Bytes from which on an input is: of smaller ones these words would be too large a part."""
+_TIMED, _APART = 128, 1 << 11
+"""Words of each large input of a call whose reading is timed, at most; and one in so many bytes, at
+most: more would bring too large a part of it into the cache themselves."""
+_LARGE = 1 << 16
+"""Bytes from which on an input is large: of smaller ones too few words would tell."""
 _PLACES, _LEAST_PLACES, _MOST_PLACES = 1 << 18, 64, 1024
 """Words of outputs that are looked at, of all calls together: more would leave nothing else in the
 cache. And of each output of a call, at least and at most: of 256 words nine looks in ten see that
 1 % of it is still missing."""
+_FEW = 16
+"""Words of a call's outputs that tell about how far the batch is, and leave the cache as it is."""
 _WORD = 8
-_NOTED = 4
+_NOTED = 5
 """Numbers that a look writes down before its cycles and words."""
 
 
@@ -113,12 +118,14 @@ class EarlyReads:
         fair = _PLACES // (calls * len(written))
         self._per_output = min(max(fair, _LEAST_PLACES), _MOST_PLACES)
         places = (calls, self._per_output * len(written))
+        self._every = max(1, places[1] // _FEW)
         self._places = torch.zeros(places, dtype=torch.int64, device=device)
         self._unwritten = torch.zeros(places, dtype=torch.int64, device=device)
         self._large = [s for s in read if s.bytes >= _LARGE]
         self._timer = task.device.read_times() if self._large else None
+        self._counts = [min(_TIMED, each.bytes // _APART) for each in self._large]
         # Places of their own for later calls: what was timed once is in the cache from then on.
-        words = _TIMED * len(self._large)
+        words = sum(self._counts)
         self._timed = torch.zeros((2, calls, words), dtype=torch.int64, device=device)
         self._cycles = torch.zeros((2, words), dtype=torch.int64, device=device)
         self._clock = task.device.clock()
@@ -134,30 +141,35 @@ class EarlyReads:
         """Draw other inputs, and the places to look at, before a batch is filled."""
         self._one.fill(seed)
         self._expected = self._one.expectations(0)
-        self._places.copy_(self._draw(self.batch.layout.outputs, self._per_output))
+        outputs = self.batch.layout.outputs
+        self._places.copy_(self._draw(outputs, [self._per_output] * len(outputs)))
         if self._timer is not None:
             for places in self._timed:
-                places.copy_(self._draw(self._large, _TIMED))
+                places.copy_(self._draw(self._large, self._counts))
         self._count.zero_()
 
-    def _draw(self, slots: Sequence[BufferLayout], count: int) -> Tensor:
-        """Places of words that hold an element: ``count`` of each tensor of every call, (calls, …).
+    def _draw(self, slots: Sequence[BufferLayout], counts: Sequence[int]) -> Tensor:
+        """Places of words that hold an element: so many of each tensor of every call, (calls, …).
 
-        Between the rows of a tensor with strides nothing is ever written.
+        Each from a stretch of its own, of which a tensor has as many. Between the rows of a tensor
+        with strides nothing is ever written.
         """
-        device = self._places.device
-        numbers = torch.arange(self._calls, device=device)[:, None]
-        drawn = []
-        for each in slots:
-            element = torch.zeros((self._calls, count), dtype=torch.int64, device=device)
-            for length, step in zip(each.tensor.shape, each.tensor.strides, strict=True):
-                part = torch.rand(
-                    element.shape, generator=self._generator, device=device, dtype=torch.float64
-                )
-                element += (part * length).long() * step
-            first = each.base + each.stride * numbers
-            drawn.append((first + element * each.dtype.itemsize) // _WORD)
+        drawn = [self._drawn(*each) for each in zip(slots, counts, strict=True)]
         return torch.cat(drawn, dim=1)
+
+    def _drawn(self, slots: BufferLayout, count: int) -> Tensor:
+        device, tensor = self._places.device, slots.tensor
+        stretch = math.prod(tensor.shape) / count
+        part = torch.rand(
+            (self._calls, count), generator=self._generator, device=device, dtype=torch.float64
+        )
+        rest = ((torch.arange(count, device=device) + part) * stretch).long()
+        element = torch.zeros_like(rest)
+        for length, step in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
+            element += rest % length * step
+            rest //= length
+        first = slots.base + slots.stride * torch.arange(self._calls, device=device)[:, None]
+        return (first + element * slots.dtype.itemsize) // _WORD
 
     @property
     def layout(self) -> Layout:
@@ -183,23 +195,32 @@ class EarlyReads:
         places, words = self._places, self._words
         if self._clock is not None:
             self._clock.write(self._now)
-        unchanged = words[places] == self._unwritten
+        timed = self._after(_first(self._unchanged(slice(None, None, self._every)).any(1)))
+        self._time_reads(timed)
+        unchanged = self._unchanged(slice(None))
         waiting = unchanged.any(1)
         done = ((~unchanged).any(1).sum() - 1).clamp_(min=0).view(1)
-        first = waiting.to(torch.uint8).argmax().view(1)
+        first = _first(waiting)
         replaced = waiting.any() & (first + 1 < self._calls)
-        target = (first + 1).clamp_(max=self._calls - 1)
-        self._time_reads(target)
+        target = self._after(first)
         for rows, other in zip(self._rows, self._others, strict=True):
             rows.index_copy_(0, target, torch.where(replaced, other, rows[target]))
         # Of an output that is an input as well, other values are now what nobody has written.
         known = torch.where(replaced, words[places[target]], self._unwritten[target])
         self._unwritten.index_copy_(0, target, known)
         after = words[places[first]].view(-1)
-        row = [first, replaced.long(), done, self._now, self._cycles.view(-1), after]
+        row = [first, replaced.long(), done, self._now, timed, self._cycles.view(-1), after]
         at = self._count.clamp(max=MAX_LOOKS - 1)
         self._log.index_copy_(0, at, torch.cat(row).view(1, -1))
         self._count += 1
+
+    def _unchanged(self, columns: slice) -> Tensor:
+        """Which words of outputs nobody has written, of those ``columns`` of all calls' places."""
+        return self._words[self._places[:, columns]] == self._unwritten[:, columns]
+
+    def _after(self, call: Tensor) -> Tensor:
+        """The call after ``call``, or the last."""
+        return (call + 1).clamp_(max=self._calls - 1)
 
     def _time_reads(self, target: Tensor) -> None:
         """Time reads of the inputs of the call ``target``, and of one halfway to the last."""
@@ -234,17 +255,21 @@ class EarlyReads:
         for call in sorted(set((calls[sure] + 1).tolist()) - doubtful):
             if compare_all(self.batch.outputs(call), self._expected) is not None:
                 return Found(looks, call)
-        cached = self._cached(calls, sure & begun, cycles)
+        timed = log[:, 4]
+        # Of a call that was at work by then, or comes later than the next, it tells nothing.
+        cached = self._cached(calls, timed, sure & begun & (timed == calls + 1), cycles)
         return Found(looks, cached=cached, progress=self._progress(log))
 
     def _progress(self, log: Tensor) -> Progress | None:
         """How far the batch was at the first look, if calls were still to come."""
         if self._clock is None or not len(log) or not log[0, 1]:
             return None
-        done, now = log[0, 2:_NOTED].tolist()
+        done, now = log[0, 2:4].tolist()
         return Progress(done, now * 1e-9 - self._ahead_s)
 
-    def _cached(self, calls: Tensor, counts: Tensor, cycles: Tensor) -> tuple[float, ...]:
+    def _cached(
+        self, calls: Tensor, timed: Tensor, counts: Tensor, cycles: Tensor
+    ) -> tuple[float, ...]:
         """What the next call's inputs were cached more than a later call's, by look."""
         if self._timer is None or not len(calls):
             return ()
@@ -252,12 +277,16 @@ class EarlyReads:
         parts = ((cycles > 0) & (cycles < below)).double().view(len(calls), 2, -1).mean(2)
         found: list[float] = []
         touched: set[int] = set()  # by looks before: replaced, or read to be timed
-        for first, right, (later, following) in zip(
-            calls.tolist(), counts.tolist(), parts.tolist(), strict=True
+        for first, target, right, (later, following) in zip(
+            calls.tolist(), timed.tolist(), counts.tolist(), parts.tolist(), strict=True
         ):
-            target = int(first) + 1
             pair = {target, self._later(target)}
             if right and len(pair) == 2 and touched.isdisjoint(pair):
                 found.append(following - later)
-            touched |= pair
+            touched |= pair | {first + 1}
         return tuple(found)
+
+
+def _first(calls: Tensor) -> Tensor:
+    """The number of the first of ``calls`` that is True (shape (1,)); 0 if none is."""
+    return calls.to(torch.uint8).argmax().view(1)

@@ -278,6 +278,52 @@ def test_a_batch_that_was_over_before_anybody_looked_says_nothing(shift_task: Ta
         assert reads.found() == Found(0)
 
 
+def test_reads_are_timed_before_many_words_of_outputs_are_read(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """These leave little else in a card's cache: what was fetched ahead was hardly seen after."""
+    seen: list[int | str] = []
+    unchanged, measure = EarlyReads._unchanged, FakeTimer.measure
+
+    def looked(reads: EarlyReads, columns: slice) -> Tensor:
+        found = unchanged(reads, columns)
+        seen.append(found.numel())
+        return found
+
+    def timed(timer: FakeTimer, *arguments: Tensor) -> None:
+        seen.append("timed")
+        measure(timer, *arguments)
+
+    monkeypatch.setattr(EarlyReads, "_unchanged", looked)
+    monkeypatch.setattr(FakeTimer, "measure", timed)
+    cached(shift_task, LARGE, True, calls=22)
+    few, *then = seen[:4]
+    assert few == 22 * 16
+    assert then == ["timed", "timed", 22 * 1024]
+
+
+def test_a_call_taken_for_ended_too_soon_tells_nothing(shift_task: Task) -> None:
+    """Of its few words all may be written: then the call after the next one was timed."""
+    calls = 22
+    device = Card()
+    task = replace(shift_task, device=device)
+    with closing(device.arena(lay_out(task, LARGE, calls).size)) as arena:
+        batch = Batch(task, LARGE, arena, calls)
+        device.timer.inputs = batch.layout.slots[0]
+        device.timer.cached = {5, 7}
+        reads = EarlyReads(task, LARGE, batch)
+        reads.prepare("others")
+        reads.fill("inputs")
+        steps = Steps(batch)
+        for call in range(calls):
+            values = steps.read(call)
+            if call == 5:
+                steps.write(call, values, slice(0, 69_900))
+                reads.look()
+            steps.write(call, values)
+        assert set(reads.found().cached) <= {0.0}
+
+
 def test_small_inputs_are_not_timed(shift_task: Task) -> None:
     assert cached(shift_task, CASE, True) == ()
 
