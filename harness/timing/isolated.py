@@ -1,4 +1,8 @@
-"""A call in a batch of its own, and what follows where it takes longer there than among many."""
+"""A call in a batch of its own, and what follows where it takes longer there than among many.
+
+Overlapping calls do, for one alone has nothing to overlap with. So may honest ones, whose additions
+to few words of memory wait for one another: looks at calls at work tell the two apart.
+"""
 
 import time
 
@@ -20,10 +24,10 @@ _PLAIN = 2
 """Times as many blocks are the least for plain calls, whose isolated time counts itself."""
 
 
-def check_isolated_call(
+def time_isolated_call(
     pair: Pair, task: Task, case: Case, measured: Measurement, budget: TimingBudget
 ) -> Measurement | Fault:
-    """``measured`` with the time of an isolated call; slower, or a fault, where that is longer.
+    """``measured`` with the time of an isolated call.
 
     What a host adds to the batches of one process alone can last for a second. So a call that takes
     too long is timed again, and the shortest time counts: overlapping calls are longer each time.
@@ -38,7 +42,7 @@ def check_isolated_call(
         measured = measured.model_copy(update={"isolated_s": shortest})
         if not audit.linearity_doubt(measured):
             break
-    return slower_where_in_doubt(measured)
+    return measured
 
 
 def _time_isolated(

@@ -16,11 +16,12 @@ from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.records.measurement import BaselineTime, Clocks, Measurement
 from harness.session.fault import Fault
+from harness.timing.audit import linearity_doubt
 from harness.timing.budget import TimingBudget
 from harness.timing.clocks import MAX_RETAKEN, BlockClocks, alike, seen
-from harness.timing.isolated import check_isolated_call
+from harness.timing.isolated import slower_where_in_doubt, time_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
-from harness.timing.overlap import OverlapAudit
+from harness.timing.overlap import AGAIN_S, OverlapAudit
 from harness.timing.sizing import Samples, most_calls, size_batch, too_short
 from harness.timing.statistics import (
     MIN_S,
@@ -161,11 +162,21 @@ def _audited(
     times_s = measured.time_s.value, measured.baseline_s.value
     if (fault := overlap.finish(times_s)) is not None:
         return fault
-    seen_ahead = {"overlap_looks": overlap.looks, "cached_ahead": overlap.cached_ahead}
-    measured = measured.model_copy(update=seen_ahead)
+    measured = overlap.told(measured)
     if budget.isolated_blocks == 0 or measured.calls_per_batch == 1:
         return measured
-    return check_isolated_call(pair, task, case, measured, budget)
+    calls = [program.calls for program in pair]
+    timed = time_isolated_call(pair, task, case, measured, budget)
+    if isinstance(timed, Fault):
+        return timed
+    if linearity_doubt(timed):  # long calls are seldom seen in the time that others need
+        for program, many in zip(pair, calls, strict=True):
+            if (fault := program.setup(case, many)) is not None:
+                return fault
+        if (fault := overlap.finish(times_s, AGAIN_S)) is not None:
+            return fault
+        timed = overlap.told(timed)
+    return slower_where_in_doubt(timed)
 
 
 class _Block(NamedTuple):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from harness.judge.early_reads import MAX_LOOKS, EarlyReads
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.records.measurement import Measurement
 from harness.records.result import Verdict
 from harness.session.fault import Fault
 from harness.text.numbers import counted, seconds
@@ -75,6 +76,11 @@ class OverlapAudit:
         cached = [each.cached for each in self._watched if len(each.cached) >= _LEAST_CACHED]
         return max(map(statistics.fmean, cached), default=None)
 
+    def told(self, measured: Measurement) -> Measurement:
+        """``measured`` with what was seen so far."""
+        seen = {"overlap_looks": self.looks, "cached_ahead": self.cached_ahead}
+        return measured.model_copy(update=seen)
+
     def after_block(self) -> Fault | None:
         """Look at a batch of each, now and then; the fault of calls seen to read inputs early.
 
@@ -83,8 +89,8 @@ class OverlapAudit:
         """
         return self._look() if self._secret.random() < _SHARE else None
 
-    def finish(self, call_s: Sequence[float]) -> Fault | None:
-        """Go on until there are looks enough, or no more time; likewise.
+    def finish(self, call_s: Sequence[float], more_s: float = 0.0) -> Fault | None:
+        """Go on until there are looks enough, or no more time but ``more_s``; likewise.
 
         ``call_s`` are the seconds of a call of each program, by all times that were taken.
         What was seen once and cannot be looked for again is a fault as well; so are calls at the
@@ -94,7 +100,7 @@ class OverlapAudit:
             if (fault := self._look()) is not None:
                 return fault
             suspected = any(each.suspicion for each in self._watched)
-            most_s = self._budget.overlap_s + (AGAIN_S if suspected else 0.0)
+            most_s = self._budget.overlap_s + (AGAIN_S if suspected else more_s)
             if self.spent_s > most_s or not any(w.possible for w in self._watched):
                 break
         faults = (w.suspicion or w.ahead_fault(call_s[w.number]) for w in self._watched)

@@ -16,6 +16,7 @@ from harness.judge.early_reads import MAX_LOOKS, EarlyReads
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
+from harness.session.fault import Fault
 from harness.timing import overlap
 from harness.timing.audit import SURE_LOOKS
 from harness.timing.measure import measure_shape
@@ -243,6 +244,43 @@ def test_nothing_is_looked_at_where_there_is_one_call_no_graph_or_trust(shift_ta
         assert [audit.after_block() for _ in range(20)] == [None] * 20
         assert (audit.finish([1e-3]), audit.looks) == (None, 0)
     assert session.batches == []
+
+
+class SlowAlone(FakeSession):
+    """Recorded calls that take longer in a batch of one."""
+
+    def run(self, batch: Any, seed: str, *, stop: bool = True, **options: Any) -> float | Fault:
+        seconds = super().run(batch, seed, stop=stop, **options)
+        return seconds if stop or isinstance(seconds, Fault) else 1.3 * seconds
+
+
+class OverlappingSlowAlone(SlowAlone, Overlapping):
+    """The same, since among many they overlap."""
+
+
+@pytest.mark.parametrize(("kind", "accepted"), [(SlowAlone, True), (OverlappingSlowAlone, False)])
+def test_calls_that_take_longer_alone_are_looked_at_until_that_settles_it(
+    shift_task: Task, kind: type[FakeSession], accepted: bool
+) -> None:
+    """Of long calls too few are seen in the time that others need."""
+    task = replace(shift_task, device=Card())
+    pair = (
+        fake_program(task, kind(2e-3, captures=True), capture=True),
+        fake_program(task, FakeSession(2e-3), trusted=True),
+    )
+    budget = replace(BUDGET, min_looks=2 * SURE_LOOKS, overlap_s=0.0, isolated_blocks=9)
+    measured = measure_shape(task, CASE, *pair, budget, None, lambda _: None)
+    for program in pair:
+        program.release()
+    if accepted:
+        assert isinstance(measured, Measurement)
+        assert measured.overlap_looks is not None
+        assert measured.overlap_looks >= SURE_LOOKS
+        assert measured.time_s.value == pytest.approx(2.6e-3, rel=0.02)
+    else:
+        assert isinstance(measured, Fault)
+        assert measured.verdict is Verdict.REJECTED
+        assert "had read its inputs before call" in measured.message
 
 
 def test_batches_that_are_looked_at_are_mixed_among_those_that_count(shift_task: Task) -> None:
