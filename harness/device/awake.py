@@ -3,7 +3,9 @@
 A processor that has nothing to do is halted, and whoever has work for it waits until it runs again.
 On a virtual machine it is the host that wakes it, and that takes a time that scatters by tens of
 µs. So a process computes there meanwhile. Its policy is ``SCHED_IDLE`` (sched(7)): whoever else
-wants the processor has it at once. docs/explanation/measurement.md has what it brings.
+wants the processor has it at once. Whoever has had it for a second and more must give up a tick of
+4 ms in turn; so the process gives the processor back whenever it has it.
+docs/explanation/measurement.md has what it brings.
 """
 
 import contextlib
@@ -20,8 +22,8 @@ asked = select.poll()
 asked.register(0, select.POLLIN)
 while os.read(0, 1):
     while not asked.poll(0):
-        for _ in range(10000):
-            pass
+        for _ in range(100):
+            os.sched_yield()
     if not os.read(0, 1):
         break
 """

@@ -85,7 +85,7 @@ class TimingBudget:
             extend_rel_ci=0.02,
             budget_s=0.4,
             max_s=0.8,
-            ranked_s=0.8,
+            ranked_s=2.5,
             min_looks=12,
             overlap_s=0.12,
             isolated_s=0.05,
