@@ -12,7 +12,7 @@ from support.host_clock import HostClock
 
 from harness.device.base import ClockReading
 from harness.device.cpu import CpuDevice
-from harness.judge.early_reads import MAX_LOOKS, EarlyReads
+from harness.judge.early_reads import MAX_LOOKS, EarlyReads, Found
 from harness.judge.task import Task
 from harness.records.measurement import Measurement
 from harness.records.result import Verdict
@@ -244,6 +244,20 @@ def test_nothing_is_looked_at_where_there_is_one_call_no_graph_or_trust(shift_ta
         assert [audit.after_block() for _ in range(20)] == [None] * 20
         assert (audit.finish([1e-3]), audit.looks) == (None, 0)
     assert session.batches == []
+
+
+@pytest.mark.parametrize(("looks", "cached"), [(2, None), (3, 0.5)])
+def test_what_was_cached_ahead_is_known_from_three_looks_on(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch, looks: int, cached: float | None
+) -> None:
+    task = replace(shift_task, device=Card())
+    program = fake_program(task, FakeSession(2e-3), capture=True)
+    program.setup(CASE, 20)
+    monkeypatch.setattr(EarlyReads, "found", lambda _: Found(1, cached=(0.5,)))
+    audit = OverlapAudit([program], task, CASE, replace(BUDGET, min_looks=looks))
+    assert audit.finish([2e-3]) is None
+    assert (audit.looks, audit.cached_ahead) == (looks, cached)
+    program.release()
 
 
 class SlowAlone(FakeSession):
