@@ -43,9 +43,9 @@ most: more would bring too large a part of it into the cache themselves."""
 _LARGE = 1 << 16
 """Bytes from which on an input is large: of smaller ones too few words would tell."""
 _PLACES, _LEAST_PLACES, _MOST_PLACES = 1 << 18, 64, 1024
-"""Words of outputs that are looked at, of all calls together: more would leave nothing else in the
-cache. And of each output of a call, at least and at most: of 256 words nine looks in ten see that
-1 % of it is still missing."""
+"""Words of outputs that are looked at, of all calls together, a line of the cache each. And of each
+output of a call, at least and at most: of 256 words nine looks in ten see that 1 % of it is still
+missing."""
 _FEW = 16
 """Words of a call's outputs that tell about how far the batch is, and leave the cache as it is."""
 _WORD = 8
@@ -166,8 +166,8 @@ class EarlyReads:
         rest = ((torch.arange(count, device=device) + part) * stretch).long()
         element = torch.zeros_like(rest)
         for length, step in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
-            element += rest % length * step
-            rest //= length
+            element += rest % max(length, 1) * step
+            rest //= max(length, 1)
         first = slots.base + slots.stride * torch.arange(self._calls, device=device)[:, None]
         return (first + element * slots.dtype.itemsize) // _WORD
 
