@@ -5,6 +5,7 @@ meanwhile. It ends with whoever started it.
 """
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -48,7 +49,7 @@ _CHILDREN_S = 5.0
 
 def main() -> None:
     """Serve the channel that the command line names, until the command has no more or is gone."""
-    link, orders = Connection(int(sys.argv[1])), SimpleQueue[Order | None]()
+    link, orders = Connection(int(sys.argv[1])), SimpleQueue[bytes]()
     os.set_inheritable(link.fileno(), False)
     code = 1
     try:
@@ -67,11 +68,14 @@ def main() -> None:
     sys.exit(code)
 
 
-def _receive(link: Connection, orders: "SimpleQueue[Order | None]") -> None:
-    """Receive orders, so that who gives them never waits; end this process when nobody does."""
+def _receive(link: Connection, orders: "SimpleQueue[bytes]") -> None:
+    """Receive orders, so that who gives them never waits; end this process when nobody does.
+
+    They are unpickled in their turn: that may keep the thread that takes times waiting for 3 ms.
+    """
     try:
         while True:
-            orders.put(link.recv())
+            orders.put(link.recv_bytes())
     except (EOFError, OSError):  # killed: else it closes its end after this process has ended
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(_ENDS_S)
@@ -105,7 +109,7 @@ class LinkProgress(Progress):
             self._count, self._said = 0, now
 
 
-def _serve(setup: Setup, link: Connection, orders: "SimpleQueue[Order | None]") -> None:
+def _serve(setup: Setup, link: Connection, orders: "SimpleQueue[bytes]") -> None:
     progress = LinkProgress(link) if setup.shown else NoProgress()
     try:
         device = open_device(setup.device)
@@ -137,7 +141,7 @@ class _Judge:
     def __init__(
         self,
         link: Connection,
-        orders: "SimpleQueue[Order | None]",
+        orders: "SimpleQueue[bytes]",
         device: Device,
         grader: Grader,
         progress: Progress,
@@ -161,12 +165,17 @@ class _Judge:
             more = True
             while more or self._waiting:
                 while more and (not self._waiting or not self._orders.empty()):
-                    order = self._orders.get()
+                    order = self._next()
                     more = order is not None
                     if order is not None:
                         self._waiting.append((order, self._begin(order, builds)))
                 if self._waiting:
                     self._answer(*self._waiting.popleft(), builds)
+
+    def _next(self) -> Order | None:
+        """The next order, once it is there; None: there are no more."""
+        order: Order | None = pickle.loads(self._orders.get())  # noqa: S301 - the command's own
+        return order
 
     def _build(self, job: Job) -> Built:
         return self._grader.build(job, self._options[id(job)], ahead=True)

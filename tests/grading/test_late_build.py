@@ -29,7 +29,7 @@ def test_a_build_that_begins_late_knows_its_options(shift: Problem) -> None:
 
     grader = SimpleNamespace(build=build, judge=grade)
     builds = SimpleNamespace(begin=lambda _: Future())
-    orders: SimpleQueue[Order | None] = SimpleQueue()
+    orders: SimpleQueue[bytes] = SimpleQueue()
     link = SimpleNamespace(send=said.append)
     judge = _Judge(cast(Any, link), orders, CpuDevice(), cast(Any, grader), NoProgress())
     options = Options(timing=False, dtype="float32")
