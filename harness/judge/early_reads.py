@@ -243,7 +243,8 @@ class EarlyReads:
         count = min(int(self._count), MAX_LOOKS)
         log = self._log[:count]
         cycles, after = log[:, _NOTED:].tensor_split([self._cycles.numel()], dim=1)
-        calls, replaced = log[:, 0], log[:, 1].bool()
+        calls, was_replaced, _, _, timed = log[:, :_NOTED].unbind(1)
+        replaced = was_replaced.bool()
         unwritten = self._unwritten[calls]
         last = self._words[self._places[calls]]
         # A word that was still to be written once the inputs had been replaced, and then was.
@@ -255,17 +256,16 @@ class EarlyReads:
         for call in sorted(set((calls[sure] + 1).tolist()) - doubtful):
             if compare_all(self.batch.outputs(call), self._expected) is not None:
                 return Found(looks, call)
-        timed = log[:, 4]
         # Of a call that was at work by then, or comes later than the next, it tells nothing.
         cached = self._cached(calls, timed, sure & begun & (timed == calls + 1), cycles)
         return Found(looks, cached=cached, progress=self._progress(log))
 
     def _progress(self, log: Tensor) -> Progress | None:
         """How far the batch was at the first look, if calls were still to come."""
-        if self._clock is None or not len(log) or not log[0, 1]:
+        if self._clock is None or not len(log):
             return None
-        done, now = log[0, 2:4].tolist()
-        return Progress(done, now * 1e-9 - self._ahead_s)
+        _, replaced, done, now, _ = log[0, :_NOTED].tolist()
+        return Progress(done, now * 1e-9 - self._ahead_s) if replaced else None
 
     def _cached(
         self, calls: Tensor, timed: Tensor, counts: Tensor, cycles: Tensor

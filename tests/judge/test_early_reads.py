@@ -1,7 +1,7 @@
 """Looks at a batch at work, whose calls are made step by step."""
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -187,8 +187,9 @@ class Card(CpuDevice):
         return self.timer
 
 
-def cached(task: Task, case: Case, ahead: bool, *, calls: int = 40) -> tuple[float, ...]:
-    """What each of the looks sees whose call has the next one's inputs fetched, if ``ahead``."""
+@contextmanager
+def on_card(task: Task, case: Case, calls: int) -> Iterator[tuple[EarlyReads, Steps, set[int]]]:
+    """Looks at a filled batch, its calls, and the numbers of those whose inputs are cached."""
     device = Card()
     task = replace(task, device=device)
     with closing(device.arena(lay_out(task, case, calls).size)) as arena:
@@ -197,16 +198,21 @@ def cached(task: Task, case: Case, ahead: bool, *, calls: int = 40) -> tuple[flo
         reads = EarlyReads(task, case, batch)
         reads.prepare("others")
         reads.fill("inputs")
-        steps = Steps(batch)
+        yield reads, Steps(batch), device.timer.cached
+
+
+def cached(task: Task, case: Case, ahead: bool, *, calls: int = 40) -> tuple[float, ...]:
+    """What each of the looks sees whose call has the next one's inputs fetched, if ``ahead``."""
+    with on_card(task, case, calls) as (reads, steps, in_cache):
         for call in range(calls):
             values = steps.read(call)
             steps.write(call, values, slice(0, 100))
-            device.timer.cached.add(call)
+            in_cache.add(call)
             if ahead:
-                device.timer.cached.add(call + 1)
+                in_cache.add(call + 1)
             if call in (3, 4, 9, 20):
                 reads.look()
-                device.timer.cached |= {call + 1}  # its inputs were replaced
+                in_cache.add(call + 1)  # its inputs were replaced
             steps.write(call, values)
         return reads.found().cached
 
@@ -267,14 +273,9 @@ def test_a_call_that_shares_a_word_with_what_it_lacks_is_not_done(shift_task: Ta
 
 
 def test_a_batch_that_was_over_before_anybody_looked_says_nothing(shift_task: Task) -> None:
-    task = replace(shift_task, device=Card())
-    with closing(task.device.arena(lay_out(task, LARGE, 2).size)) as arena:
-        batch = Batch(task, LARGE, arena, 2)
-        reads = EarlyReads(task, LARGE, batch)
-        reads.prepare("others")
-        reads.fill("inputs")
+    with on_card(shift_task, LARGE, calls=2) as (reads, steps, _):
         for call in range(2):
-            Steps(batch).run(call)
+            steps.run(call)
         assert reads.found() == Found(0)
 
 
@@ -304,24 +305,15 @@ def test_reads_are_timed_before_many_words_of_outputs_are_read(
 
 def test_a_call_taken_for_ended_too_soon_tells_nothing(shift_task: Task) -> None:
     """Of its few words all may be written: then the call after the next one was timed."""
-    calls = 22
-    device = Card()
-    task = replace(shift_task, device=device)
-    with closing(device.arena(lay_out(task, LARGE, calls).size)) as arena:
-        batch = Batch(task, LARGE, arena, calls)
-        device.timer.inputs = batch.layout.slots[0]
-        device.timer.cached = {5, 7}
-        reads = EarlyReads(task, LARGE, batch)
-        reads.prepare("others")
-        reads.fill("inputs")
-        steps = Steps(batch)
-        for call in range(calls):
+    with on_card(shift_task, LARGE, calls=22) as (reads, steps, in_cache):
+        in_cache |= {5, 7}
+        for call in range(22):
             values = steps.read(call)
             if call == 5:
                 steps.write(call, values, slice(0, 69_900))
                 reads.look()
             steps.write(call, values)
-        assert set(reads.found().cached) <= {0.0}
+        assert reads.found() == Found(1)
 
 
 def test_small_inputs_are_not_timed(shift_task: Task) -> None:
