@@ -15,6 +15,7 @@ import torch
 from harness.device.cpu_plan import CpuPlan
 from harness.device.workplace import Workplace
 from harness.errors import MachineError
+from harness.problem.terms import Expectation
 from harness.records.measurement import Conditions
 from harness.text.numbers import bytes_
 from harness.wire.memory import sealed_memory as sealed_memory
@@ -162,6 +163,15 @@ class Device(Protocol):
 
     def read_times(self) -> ReadTimer | None:
         """What tells cached words from others; None where that cannot be told."""
+
+    def digest(self, rows: torch.Tensor, keys: torch.Tensor, into: torch.Tensor) -> None:
+        """Write digests of rows, as :mod:`harness.device.digest` says; not waited for."""
+
+    def within(self, got: torch.Tensor, want: Expectation) -> torch.Tensor | None:
+        """Whether an output of the device is right beyond doubt, told by a kernel of its own.
+
+        A bool without dimensions, not waited for. None: there is none for such outputs.
+        """
 
     def clock(self) -> Clock | None:
         """What tells when work of the judge's was done; None where it is too coarse."""

@@ -10,7 +10,9 @@ import torch
 
 from harness.device.base import Arena, Exclusive, Kind, round_up, sealed_memory
 from harness.device.cpu_plan import CpuPlan
+from harness.device.digest import digest_by_torch
 from harness.device.workplace import Workplace
+from harness.problem.terms import Expectation
 
 
 class HostArena:
@@ -66,6 +68,13 @@ class CpuDevice:
 
     def read_times(self) -> None:
         """None: caches decide nothing where kernels are emulated."""
+
+    def digest(self, rows: torch.Tensor, keys: torch.Tensor, into: torch.Tensor) -> None:
+        """Write digests of rows."""
+        digest_by_torch(rows, keys, into)
+
+    def within(self, got: torch.Tensor, want: Expectation) -> None:
+        """None: torch compares as well."""
 
     def clock(self) -> None:
         """None: nothing is looked at while it runs."""

@@ -15,11 +15,14 @@ from harness.device.base import Arena, Exclusive, Kind, OutOfDeviceMemory, round
 from harness.device.cards import card_variables, device_nodes, driver_cards
 from harness.device.cpu_plan import CpuPlan
 from harness.device.device_clock import DeviceClock
+from harness.device.digest import DigestKernel
 from harness.device.lock import exclusive
 from harness.device.monitor import GpuMonitor
 from harness.device.read_times import ReadTimes
+from harness.device.within import Within
 from harness.device.workplace import Workplace, host_plan
 from harness.errors import MachineError
+from harness.problem.terms import Expectation
 from harness.runner.driver import OUT_OF_MEMORY, CudaError, Driver
 from harness.runner.memory import card_bytes
 from harness.text.numbers import bytes_
@@ -82,6 +85,8 @@ class CudaDevice:
         self._generation = 0
         self._read_times: ReadTimes | None = None
         self._clock: DeviceClock | None = None
+        self._digest = DigestKernel(self.driver)
+        self._within = Within(self.driver)
         # For the copy engines, which work beside the kernels.
         self._host = torch.zeros(_COPIED, dtype=torch.uint8, pin_memory=True)
         self._sent = torch.zeros(_COPIED, dtype=torch.uint8, device=self.torch_device)
@@ -137,6 +142,14 @@ class CudaDevice:
         if self._read_times is None:
             self._read_times = ReadTimes(self.driver, self.torch_device, self.flush)
         return self._read_times if self._read_times.cached_below else None
+
+    def digest(self, rows: torch.Tensor, keys: torch.Tensor, into: torch.Tensor) -> None:
+        """Write digests of rows, by a kernel of our own."""
+        self._digest(rows, keys, into)
+
+    def within(self, got: torch.Tensor, want: Expectation) -> torch.Tensor | None:
+        """Whether an output is right beyond doubt, by a kernel of our own."""
+        return self._within(got, want)
 
     def clock(self) -> DeviceClock | None:
         """The card's clock, held against the host's the first time."""

@@ -85,7 +85,7 @@ class Batch:
         self._digest: Digest | None = None
         if checked:
             stretches = [(s.base, self.layout.end(s)) for s in self.layout.constant]
-            self._digest = Digest(self._bytes, stretches)
+            self._digest = Digest(self._bytes, stretches, task.device.digest)
         spans = [(s.base, s.stride, s.bytes) for s in self.layout.outputs]
         self._receipt = Receipt(self._bytes, spans, calls)
 

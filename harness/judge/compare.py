@@ -19,7 +19,7 @@ element pass nor fails it for its last digits: :data:`ROUNDINGS` are allowed ins
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -64,8 +64,14 @@ def _first_fault(
     return None
 
 
-def all_surely_right(outputs: Mapping[str, Tensor], known: Mapping[str, Expectation]) -> Tensor:
+def all_surely_right(
+    outputs: Mapping[str, Tensor],
+    known: Mapping[str, Expectation],
+    within: Callable[[Tensor, Expectation], Tensor | None] | None = None,
+) -> Tensor:
     """Whether all ``outputs`` of a call are right beyond doubt, as :func:`surely_right` is.
+
+    ``within`` tells that of an output if it can, else the same is done here.
 
     Raises:
         ProblemError: the author's check, or a reference that answers piece by piece, is wrong.
@@ -73,7 +79,7 @@ def all_surely_right(outputs: Mapping[str, Tensor], known: Mapping[str, Expectat
     verdicts = _verdicts(outputs, known)
     return torch.stack(
         [
-            verdicts[name].all() if name in verdicts else _surely_right(outputs[name], want)
+            verdicts[name].all() if name in verdicts else _surely_right(outputs[name], want, within)
             for name, want in known.items()
         ]
     ).all()
@@ -143,8 +149,13 @@ def _compared(
         return _mismatch(parameter_name, chunks(), got.shape)
 
 
-def _surely_right(got: Tensor, want: Expectation) -> Tensor:
-    return _all_near(_chunks(got, want), got.device)
+def _surely_right(
+    got: Tensor,
+    want: Expectation,
+    within: Callable[[Tensor, Expectation], Tensor | None] | None = None,
+) -> Tensor:
+    right = within(got, want) if within else None
+    return _all_near(_chunks(got, want), got.device) if right is None else right
 
 
 def _all_near(chunks: Iterable["_Chunk"], device: torch.device) -> Tensor:

@@ -1,30 +1,18 @@
-"""A keyed digest of stretches of memory: what changes in them shows, at the price of reading them.
+"""Whether stretches of memory are what they were, at the price of reading them twice.
 
-A row is 4096 bytes, taken as numbers x from −128 to 127. Its digest is x·W in whole numbers, for a
-secret matrix W of 4096 × 16 numbers, each evenly from −128 to 127; |x·w| ≤ 2²⁶ fits an int32, so
-nothing is rounded. A row that has changed by d ≠ 0 keeps its digest only if d·w = 0 for each of the
-16 columns w. At a place where dᵢ ≠ 0 at most one of the 256 values of wᵢ makes it so, whatever the
-other weights are: a column misses the change with a probability of at most 2⁻⁸, all 16, which are
-independent, of at most 2⁻¹²⁸. That holds for every change, chosen at will by one who does not know
-W: a flipped sign, two changes that cancel in a sum. W is drawn anew each time a digest is taken,
-and nothing that depends on it leaves the judge but that nothing has changed.
-
-Source: Carter and Wegman, "Universal classes of hash functions", J. Comput. Syst. Sci. 18(2), 1979.
+No copy is kept, but a digest under secret keys (:mod:`harness.device.digest`). A change in a row is
+missed with a probability of at most 2⁻⁶⁴, whatever it is, by one who does not know the keys: a
+flipped sign, two changes that cancel in a sum. They are drawn anew each time a digest is taken, and
+nothing that depends on them leaves the judge but that nothing has changed.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-ROW = 4096
-"""Bytes of a row; the digest of one takes 64."""
-_COLUMNS = 16
-MIN_ROWS = 32
-"""Stretches of fewer whole rows are kept as they are: a GPU multiplies no fewer than 17."""
-_MAX_ROWS = 1 << 18
-"""Rows multiplied at a time: 1 GiB."""
+from harness.device.digest import KEYS, ROW, digest_by_torch
 
 
 class Digest:
@@ -33,35 +21,42 @@ class Digest:
     Args:
         data: bytes (uint8), of which the first lies at a multiple of :data:`ROW`.
         stretches: the first byte of each, and the first after it.
+        rows: writes digests as :func:`~harness.device.digest.digest_by_torch` does.
 
     The bytes before the first whole row of a stretch, and those after the last, are kept as they
     are. All the memory that it needs for itself is allocated here.
     """
 
-    def __init__(self, data: Tensor, stretches: Sequence[tuple[int, int]]) -> None:
-        self._data = data.view(torch.int8)
-        self._rows: list[tuple[int, Tensor]] = []
+    def __init__(
+        self,
+        data: Tensor,
+        stretches: Sequence[tuple[int, int]],
+        rows: Callable[[Tensor, Tensor, Tensor], None] = digest_by_torch,
+    ) -> None:
+        self._data = data
+        self._digests = rows
+        self._rows: list[tuple[Tensor, int]] = []
+        """All whole rows of a stretch, and the place of the first."""
         self._edges: list[tuple[int, int]] = []
         for start, stop in stretches:
             first, last = -(-start // ROW) * ROW, stop // ROW * ROW
-            if last - first < MIN_ROWS * ROW:
+            if last <= first:
                 first = last = stop
+            else:
+                self._rows.append((data[first:last].view(-1, ROW), first))
             self._edges += [(at, end) for at, end in ((start, first), (last, stop)) if at < end]
-            rows = (last - first) // ROW
-            pieces = -(-rows // _MAX_ROWS)
-            for piece in range(pieces):  # of nearly the same length, so that none is too short
-                at, end = rows * piece // pieces, rows * (piece + 1) // pieces
-                made = torch.empty((end - at, _COLUMNS), dtype=torch.int32, device=data.device)
-                self._rows.append((first + at * ROW, made))
-        self._weights = torch.empty((ROW, _COLUMNS), dtype=torch.int8, device=data.device)
-        self._kept = self._data.new_empty(sum(end - at for at, end in self._edges))
+        count = sum(len(rows) for rows, _ in self._rows)
+        self._noted, self._now = torch.empty(
+            (2, count, len(KEYS)), dtype=torch.int64, device=data.device
+        )
+        self._keys = torch.empty(KEYS, dtype=torch.int32, device=data.device)
+        self._kept = data.new_empty(sum(end - at for at, end in self._edges))
 
     def take(self) -> None:
-        """Note what the stretches hold now, with new weights."""
-        drawn = bytearray(secrets.token_bytes(self._weights.numel()))
-        self._weights.copy_(torch.frombuffer(drawn, dtype=torch.int8).view(ROW, _COLUMNS))
-        for at, noted in self._rows:
-            torch._int_mm(self._matrix(at, noted), self._weights, out=noted)
+        """Note what the stretches hold now, with new keys."""
+        drawn = bytearray(secrets.token_bytes(4 * self._keys.numel()))
+        self._keys.copy_(torch.frombuffer(drawn, dtype=torch.int32).view_as(self._keys))
+        self._compute(self._noted)
         if self._edges:
             torch.cat(self._edge_bytes(), out=self._kept)
 
@@ -70,15 +65,18 @@ class Digest:
 
         A change in bytes that are kept as they are is found to the byte.
         """
-        changed = [self._changed_rows(at, noted).any() for at, noted in self._rows]
+        self._compute(self._now)
+        changed = [(self._now != self._noted).any()]
         if self._edges:
             changed.append((torch.cat(self._edge_bytes()) != self._kept).any())
-        if not changed or not bool(torch.stack(changed).any()):  # the one wait, nearly always
+        if not bool(torch.stack(changed).any()):  # the one wait, nearly always
             return None
+        lengths = [len(rows) for rows, _ in self._rows]
+        other = torch.split((self._now != self._noted).any(1), lengths)
         places = [
             at + int(found[0]) * ROW
-            for at, noted in self._rows
-            if len(found := self._changed_rows(at, noted).nonzero())
+            for (_, at), here in zip(self._rows, other, strict=True)
+            if len(found := here.nonzero())
         ]
         was = torch.split_with_sizes(self._kept, [end - at for at, end in self._edges])
         places += [
@@ -88,11 +86,12 @@ class Digest:
         ]
         return min(places)
 
+    def _compute(self, into: Tensor) -> None:
+        """Write the digests of all rows, one stretch after the other."""
+        done = 0
+        for rows, _ in self._rows:
+            self._digests(rows, self._keys, into[done : done + len(rows)])
+            done += len(rows)
+
     def _edge_bytes(self) -> list[Tensor]:
         return [self._data[at:end] for at, end in self._edges]
-
-    def _changed_rows(self, at: int, noted: Tensor) -> Tensor:
-        return (torch._int_mm(self._matrix(at, noted), self._weights) != noted).any(1)
-
-    def _matrix(self, at: int, noted: Tensor) -> Tensor:
-        return self._data[at : at + len(noted) * ROW].view(-1, ROW)

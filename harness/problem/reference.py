@@ -24,7 +24,7 @@ from harness.problem.case import NONFINITE, Case
 from harness.problem.dtypes import DtypeKind
 from harness.problem.model import CHECK, DRAW, REFERENCE_FILE, Declaration, Parameter, inexact_types
 from harness.problem.terms import Direction, Expectation
-from harness.problem.tolerance import allowed_error, weights_of
+from harness.problem.tolerance import Modelled, weights_of
 
 EXPECTED_FUNCTION = "reference"
 MAGNITUDE_FUNCTION = "magnitude"
@@ -89,8 +89,7 @@ class Reference:
             # Taken out of the mappings, so that each wide tensor is freed once it has been used.
             right = self.fitting(p, dtype, expected.pop(p.name))
             rights[p.name] = right
-            allowed = allowed_error(weights[p.name], right, magnitude.pop(p.name, None))
-            made[p.name] = Expectation(expected=right, allowed=allowed, check=check)
+            made[p.name] = Modelled(right, weights[p.name], magnitude.pop(p.name, None), check)
         return made
 
     def expected(self, case: Case, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

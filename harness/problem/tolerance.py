@@ -54,6 +54,7 @@ component's. Integers are exact. Constants and measured errors: docs/explanation
 """
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
@@ -65,8 +66,11 @@ from harness.problem.case import Case
 from harness.problem.dtypes import DTYPES, PRECISIONS, DtypeKind
 from harness.problem.model import Declaration, Parameter
 from harness.problem.sums import SUMS, FamilySums, largest_mean, steep, terms_of
+from harness.problem.terms import Check, Expectation, Stretch
 
 _SINGLE = DTYPES["float32"]
+_STRETCH = 1 << 23
+"""Elements whose allowance is computed at a time: 64 MiB."""
 
 
 class Weights(NamedTuple):
@@ -116,6 +120,50 @@ def weights_of(problem: Declaration, case: Case, output: Parameter, dtype: str) 
         min_error=declared.roundings * model.SUBNORMALS * max(out.smallest, flushed)
         + declared.atol.get(out.name, 0.0),
     )
+
+
+class Modelled(Expectation):
+    """Right values that may be off by what the formula says, which is computed where it is used.
+
+    ``weights`` are None where the output is exact; ``magnitude`` is float64 in the shape of
+    ``expected``, and None stands for 0.
+    """
+
+    __slots__ = ("magnitude", "weights")
+    magnitude: Tensor | None
+    weights: Weights | None
+
+    def __init__(
+        self,
+        expected: Tensor,
+        weights: Weights | None,
+        magnitude: Tensor | None,
+        check: "Check | None" = None,
+    ) -> None:
+        for name, value in (
+            ("expected", expected),
+            ("weights", weights),
+            ("magnitude", magnitude),
+            ("check", check),
+            ("otherwise", None),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def allowed(self) -> Tensor:
+        """As :func:`allowed_error` says, anew each time."""
+        return allowed_error(self.weights, self.expected, self.magnitude)
+
+    def stretches(self) -> Iterator[Stretch]:
+        """All of it, in row-major order, a bounded number of elements at a time."""
+        expected = self.expected.reshape(-1)
+        magnitude = None if self.magnitude is None else self.magnitude.reshape(-1)
+        for start in range(0, len(expected), _STRETCH):
+            part = slice(start, start + _STRETCH)
+            of_part = None if magnitude is None else magnitude[part]
+            yield Stretch(
+                start, expected[part], allowed_error(self.weights, expected[part], of_part)
+            )
 
 
 def allowed_error(weights: Weights | None, expected: Tensor, magnitude: Tensor | None) -> Tensor:

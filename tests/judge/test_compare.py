@@ -371,6 +371,19 @@ def test_pieces_that_are_not_all_of_an_output_are_no_verdict(change: str) -> Non
         compare_all({"y": zeros[:5].float()}, streamed)
 
 
+@pytest.mark.parametrize(("said", "right"), [(True, True), (False, False), (None, True)])
+def test_one_who_can_tell_is_asked_first(said: bool | None, right: bool) -> None:
+    asked = []
+
+    def within(got: torch.Tensor, want: Expectation) -> torch.Tensor | None:
+        asked.append((got, want))
+        return None if said is None else torch.tensor(said)
+
+    outputs, known = {"y": torch.ones(3)}, around(1.0)
+    assert bool(all_surely_right(outputs, known, within)) == right
+    assert asked == [(outputs["y"], known["y"])]
+
+
 def around(center: float, otherwise: object = None) -> dict[str, Expectation]:
     expected = torch.full((3,), center, dtype=torch.float64)
     return {

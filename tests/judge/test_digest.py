@@ -1,7 +1,5 @@
 """A digest of memory: whatever changes in it is found, and where."""
 
-import math
-
 import pytest
 import torch
 from hypothesis import given
@@ -9,8 +7,8 @@ from hypothesis import strategies as st
 from support.live_memory import LiveMemory
 
 from harness.device.choose import open_device
-from harness.judge import digest
-from harness.judge.digest import MIN_ROWS, ROW, Digest
+from harness.device.digest import ROW
+from harness.judge.digest import Digest
 
 SIZE = 80 * ROW
 STRETCHES = [(100, 70 * ROW + 17), (71 * ROW, 75 * ROW + 3), (79 * ROW, 80 * ROW)]
@@ -96,55 +94,31 @@ def test_what_lies_between_the_stretches_may_change(data: torch.Tensor, taken: D
         data[at] ^= 1
 
 
-def test_weights_are_new_each_time_and_no_one_elses(data: torch.Tensor) -> None:
+def test_keys_are_new_each_time_and_no_one_elses(data: torch.Tensor) -> None:
     one, other = Digest(data, STRETCHES), Digest(data, STRETCHES)
     one.take()
     other.take()
-    first = one._weights.clone()
-    assert not torch.equal(first, other._weights)
+    first = one._keys.clone()
+    assert not torch.equal(first, other._keys)
     one.take()
-    assert not torch.equal(first, one._weights)
-    # 65,536 bytes, each value 256 times on the average
+    assert not torch.equal(first, one._keys)
+    # 8192 bytes, each value 32 times on the average
     counts = torch.bincount(first.view(torch.uint8).long().flatten(), minlength=256)
-    assert 150 < int(counts.min()) <= int(counts.max()) < 370
+    assert 8 < int(counts.min()) <= int(counts.max()) < 70
 
 
-def test_the_product_is_exact_at_its_ends() -> None:
-    for x in (-128, 127):
-        for w in (-128, 127):
-            rows = torch.full((MIN_ROWS, ROW), x, dtype=torch.int8)
-            weights = torch.full((ROW, 16), w, dtype=torch.int8)
-            assert bool((torch._int_mm(rows, weights) == x * w * ROW).all())
-
-
-def test_a_column_misses_a_change_about_once_in_256_at_most() -> None:
-    """With even differences more than one weight would do modulo 256; whole numbers do not wrap."""
-    data = torch.zeros(MIN_ROWS * ROW, dtype=torch.uint8)
+def test_each_half_of_a_digest_finds_changes() -> None:
+    """By itself, so that both have to miss one."""
+    data = random_bytes(8 * ROW)
     made = Digest(data, [(0, len(data))])
-    missed = 0
-    for _ in range(100):
-        data.zero_()
-        made.take()
-        data[5] = 128
-        now = torch._int_mm(data.view(torch.int8).view(-1, ROW), made._weights)
-        missed += int((now[0] == made._rows[0][1][0]).sum())
-    assert missed < 4 * 1600 / 256
+    made.take()
+    before = made._noted.clone()
+    data[3 * ROW + 5] ^= 128
+    assert made.first_change() == 3 * ROW
+    assert (made._now != before).tolist() == [[row == 3] * 2 for row in range(8)]
 
 
-def test_pieces_have_rows_enough_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digest, "_MAX_ROWS", 2 * MIN_ROWS)
-    for rows in range(MIN_ROWS, 7 * MIN_ROWS, 5):
-        made = Digest(torch.zeros(rows * ROW, dtype=torch.uint8), [(0, rows * ROW)])
-        lengths = [len(noted) for _, noted in made._rows]
-        assert sum(lengths) == rows
-        assert len(lengths) == math.ceil(rows / (2 * MIN_ROWS))
-        assert min(lengths) >= MIN_ROWS
-        made.take()
-        made._data[(rows - 1) * ROW + 9] = 1
-        assert made.first_change() == (rows - 1) * ROW
-
-
-def test_memory_is_a_64th_and_taken_at_once() -> None:
+def test_memory_is_a_128th_and_taken_at_once() -> None:
     data = random_bytes(4000 * ROW)
     with LiveMemory() as memory:
         made = Digest(data, [(1, len(data) - 1)])
@@ -152,23 +126,22 @@ def test_memory_is_a_64th_and_taken_at_once() -> None:
         made.take()
         after = memory.live
         made.first_change()
-    assert kept <= len(data) // 64 + 16 * ROW + 2 * ROW
+    assert kept <= len(data) // 128 + 4 * ROW
     assert after == kept
-    assert memory.peak <= 2.5 * kept
+    assert memory.peak <= kept + 9 * 256 * ROW
 
 
 @pytest.mark.gpu
 def test_a_gpu_finds_the_same() -> None:
-    """Its digest is that of the CPU, and a fill of 1 GiB and more is digested in pieces."""
-    open_device("cuda")
+    """Its digest is that of the CPU; and of more than 1 GiB all of it is."""
+    device = open_device("cuda")
     host = random_bytes()
     data = host.cuda()
-    here, there = Digest(host, STRETCHES), Digest(data, STRETCHES)
+    here, there = Digest(host, STRETCHES), Digest(data, STRETCHES, device.digest)
     here.take()
-    there.take()
-    there._weights.copy_(here._weights)
-    for (at, one), (_, other) in zip(here._rows, there._rows, strict=True):
-        assert torch.equal(one, torch._int_mm(there._matrix(at, other), there._weights).cpu())
+    there._keys.copy_(here._keys)
+    there._compute(there._noted)
+    assert torch.equal(there._noted.cpu(), here._noted)
     there.take()
     assert there.first_change() is None
     for at in (100, 33 * ROW + 5, 70 * ROW + 16, 72 * ROW, SIZE - 1):
@@ -177,7 +150,7 @@ def test_a_gpu_finds_the_same() -> None:
         data[at] ^= 1
         assert found is not None and found <= at < found + ROW
     large = torch.zeros((3 << 29) + 512, dtype=torch.uint8, device="cuda")
-    made = Digest(large, [(512, len(large))])
+    made = Digest(large, [(512, len(large))], device.digest)
     made.take()
     assert made.first_change() is None
     large[-700] ^= 128

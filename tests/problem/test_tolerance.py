@@ -21,11 +21,12 @@ from support.error_model import (
 )
 
 from harness.errors import HarnessError
+from harness.problem import tolerance
 from harness.problem.case import FAMILIES, Case, parse_case
 from harness.problem.model import SUBNORMALS, TRUNCATION
 from harness.problem.reference import Reference
 from harness.problem.terms import Direction
-from harness.problem.tolerance import allowed_error, weights_of
+from harness.problem.tolerance import Modelled, Weights, allowed_error, weights_of
 
 DTYPES = ("float32", "float16", "bfloat16", "float64")
 
@@ -251,6 +252,24 @@ def test_what_was_summed_is_evaluated_where_it_counts(gemm, constant: float, cal
     allowed = allowed_error(weights, expected, magnitude)
     assert torch.equal(wanted.allowed, allowed)
     assert torch.equal(wanted.expected, expected)
+
+
+@pytest.mark.parametrize("count", [0, 1, 9, 10, 25])
+@pytest.mark.parametrize("weighed", [False, True])
+def test_what_is_allowed_is_computed_piece_by_piece(
+    count: int, weighed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tolerance, "_STRETCH", 10)
+    expected = torch.randn(count, dtype=torch.float64)
+    magnitude = torch.rand(count, dtype=torch.float64) if weighed else None
+    want = Modelled(expected, Weights(0.5, 0.25, 1e-3), magnitude)
+    stretches = list(want.stretches())
+    assert [each.start for each in stretches] == list(range(0, count, 10))
+    assert torch.equal(torch.cat([expected[:0], *(x.expected for x in stretches)]), expected)
+    assert torch.equal(torch.cat([expected[:0], *(x.allowed for x in stretches)]), want.allowed)
+    assert torch.equal(
+        want.allowed, 1e-3 + 0.25 * expected.abs() + (0.5 * magnitude if weighed else 0)
+    )
 
 
 def test_integers_are_exact(gemm) -> None:

@@ -15,8 +15,8 @@ SLICE = 1 << 28
 """Bytes of a tensor's calls that are drawn, or compared, at a time, unless one call has more."""
 
 _GUARD_BYTES = 8192  # of one buffer: guard band and alignment, at most
-_DIGEST_SHARE = 64  # of what is only read, so much less is its digest
-_DIGEST_EDGES = 34 << 12  # and so much of each such tensor is kept as it is, at most
+_DIGEST_SHARE = 128  # of what is only read, so much less are its digests: then, and now
+_DIGEST_EDGES = 2 << 12  # and so much of each such tensor is kept as it is, at most
 _WIDE_BYTES = 8  # of float64 and int64, in which references compute; a complex number has two
 _INPUT_COPIES = 2  # wide ones of each input: the reference's own, and its absolute value
 _DRAWN_COPIES = 2  # wide ones of what an author's function draws: returned, and kept
