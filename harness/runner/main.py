@@ -227,20 +227,24 @@ class Runner:
         # Plain calls may need other threads, which must not wait until this one has waited.
         if self._captured and message.cpu is not None:
             self._affinity.pin(message.cpu)
+        # What a recorded batch will come to is known: between its end and *done* it is only sent.
+        kernels = self._program.recorded()
+        known = transport.packed(self._finished(kernels)) if self._captured else None
         transport.send(self._channel, messages.Ready())
         mailbox = self._mailbox
         while mailbox.go != message.round:
             if self._driver is None:
                 time.sleep(_GO_POLL_SECONDS)
-        answer: messages.Answer
         try:
-            answer = self._call_all(self._program, self._driver if message.profiled else None)
+            kernels = self._call_all(self._program, self._driver if message.profiled else None)
+            answer = known or transport.packed(self._finished(kernels))
         except (ProgramFailed, CudaError) as error:
-            answer = _failed(error)
-        transport.send(self._channel, answer)
+            answer = transport.packed(_failed(error))
+        transport.send_packed(self._channel, answer)
         mailbox.done = message.round
 
-    def _call_all(self, program: LoadedProgram, profiler: Driver | None) -> messages.Finished:
+    def _call_all(self, program: LoadedProgram, profiler: Driver | None) -> int | None:
+        """Make all calls, wait for the device; kernels that were launched, if they are counted."""
         before = program.launched()
         if profiler is not None:
             profiler.start_profiler()
@@ -255,9 +259,15 @@ class Runner:
         if profiler is not None:
             profiler.stop_profiler()
         after = program.launched()
-        kernels = None if before is None or after is None else (after - before) / self._calls
+        return None if before is None or after is None else after - before
+
+    def _finished(self, kernels: int | None) -> messages.Finished:
+        """What a batch of so many ``kernels`` came to."""
+        assert self._program is not None
         return messages.Finished(
-            kernels=kernels, copied=program.copied(), returned=program.returned()
+            kernels=None if kernels is None else kernels / self._calls,
+            copied=self._program.copied(),
+            returned=self._program.returned(),
         )
 
 

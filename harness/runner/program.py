@@ -49,8 +49,13 @@ class LoadedProgram(Protocol):
         """Run what was captured."""
         raise AssertionError("nothing was captured")
 
+    def recorded(self) -> int | None:
+        """Count the kernels of what was captured; None if unknown."""
+        return None
+
     def launched(self) -> int | None:
-        """Count the kernels launched since some moment before the batch; None if unknown."""
+        """Count the kernels that calls have launched so far; None if unknown."""
+        return None
 
     def copied(self) -> int | None:
         """Count the outputs that each call copied into place; None where none is returned."""
@@ -76,7 +81,6 @@ class GraphProgram(LoadedProgram):
         self._calls = 0
         self._graph = 0
         self._kernels: int | None = None
-        self._launched = 0
 
     def begin(self, calls: int) -> None:
         """Forget the graph of an earlier batch; the next has ``calls`` calls."""
@@ -112,11 +116,10 @@ class GraphProgram(LoadedProgram):
     def replay(self) -> None:
         """Launch the recorded graph: by the driver, so that it costs the same in all languages."""
         self.cuda.launch(self._graph, PER_THREAD_STREAM)
-        self._launched += self._kernels or 0
 
-    def launched(self) -> int | None:
-        """Count the kernels of all replays so far; plain calls are not counted."""
-        return self._launched if self._graph and self._kernels is not None else None
+    def recorded(self) -> int | None:
+        """Count the kernels in the graph; None where there is none, or that is unknown."""
+        return self._kernels if self._graph else None
 
     def synchronize(self) -> None:
         """Wait for the device; what a kernel did wrong is reported here."""

@@ -32,9 +32,19 @@ def send(
     Raises:
         WireError: the message is too large, or the other side is gone.
     """
+    send_packed(channel, packed(message, most=most), descriptors)
+
+
+def packed(message: Message, *, most: int = MAX_MESSAGE) -> bytes:
+    """The packet of a message; WireError if it is larger than ``most`` bytes."""
     data = _encode(message).encode()
     if len(data) > most:
         raise WireError(f"message of {len(data)} bytes; the limit is {most}")
+    return data
+
+
+def send_packed(channel: socket.socket, data: bytes, descriptors: tuple[int, ...] = ()) -> None:
+    """Send a packet; WireError if the other side is gone."""
     try:
         socket.send_fds(channel, [data], list(descriptors))
     except OSError as error:

@@ -128,7 +128,7 @@ def test_capture_returns_false_where_the_driver_refuses(library: MadeUp) -> None
     loaded = program(library)
     loaded.bind(batch(LAUNCH), ARENA)
     assert loaded.capture() is False
-    assert (library.begun, loaded.launched()) == (1, None)
+    assert (library.begun, loaded.recorded()) == (1, None)
 
 
 def test_a_failed_launch_raises_the_drivers_error(
