@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from harness.device.base import Device
 
 _SHAPES = 3
-"""A measurement has as many looks as so many shapes have by themselves, at least."""
+"""A measurement has as many looks as so many shapes have by themselves."""
+_LEAST_LOOKS = 8
+"""But a shape has no fewer, unless that is all it would have by itself: so many settle a doubt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,15 +18,15 @@ class TimingBudget:
     Times are in seconds; widths are half-widths of 95 % intervals relative to their values.
     """
 
-    batch_s: float = 0.025
+    batch_s: float = 0.015
     """A batch lasts at least so long, where memory and ``max_block_s`` allow."""
-    max_block_s: float = 0.2
+    max_block_s: float = 0.12
     """Drawing, running and checking a batch takes no longer, if that leaves ``min_batch_s``."""
     min_batch_s: float = 0.005
     """A batch lasts at least so long, whatever a block takes."""
     null_batch_s: float = 0.012
     """A null batch waits as long as the calls of the other's, but no longer than this."""
-    null_blocks: int = 6
+    null_blocks: int = 4
     """So many blocks have null batches; later ones count with these."""
     warm_s: float = 0.7
     """The first shape is warmed up for so long before blocks count."""
@@ -33,7 +35,7 @@ class TimingBudget:
     max_blocks: int = 40
     """More are not taken."""
     target_rel_ci: float = 0.0025
-    """Blocks are added until the speed-up's interval is so narrow."""
+    """Blocks are added until the score's interval is so narrow."""
     extend_rel_ci: float = 0.005
     """While it is wider than this, they are added beyond ``budget_s``."""
     max_ranked_rel_ci: float = 0.01
@@ -62,27 +64,35 @@ class TimingBudget:
     """Isolated calls are timed for so long."""
 
     def for_shapes(self, count: int) -> "TimingBudget":
-        """The budget of each of ``count`` shapes: fewer than three are looked at as often.
+        """The budget of each of ``count`` shapes.
 
-        Calls that overlap for a sixteenth of their time are seen by one look in sixteen; on which
-        shape makes no difference.
+        Of all of them there are as many looks as three have by themselves: calls that overlap for
+        a sixteenth of their time are seen by one look in sixteen, and on which shape makes no
+        difference. And a shape may be less sure than the score, whose relative width is that of
+        ``count`` shapes over the root of their number.
         """
-        more = max(1.0, _SHAPES / count)
-        looks = math.ceil(more * self.min_looks)
-        return replace(self, min_looks=looks, overlap_s=more * self.overlap_s)
+        share, wider = _SHAPES / count, math.sqrt(count)
+        least = min(self.min_looks, _LEAST_LOOKS)
+        return replace(
+            self,
+            min_looks=max(least, math.ceil(share * self.min_looks)),
+            overlap_s=share * self.overlap_s,
+            target_rel_ci=min(wider * self.target_rel_ci, self.max_ranked_shape_rel_ci),
+            extend_rel_ci=min(wider * self.extend_rel_ci, self.max_ranked_shape_rel_ci),
+        )
 
     def quick(self) -> "TimingBudget":
         """For many files: what a third of the time buys, scores within about 1 %."""
         return replace(
             self,
             batch_s=0.01,
-            max_block_s=0.15,
+            max_block_s=0.08,
             null_batch_s=0.003,
             null_blocks=2,
             warm_s=0.2,
             min_blocks=4,
-            target_rel_ci=0.015,
-            extend_rel_ci=0.02,
+            target_rel_ci=0.009,
+            extend_rel_ci=0.01,
             budget_s=0.4,
             max_s=0.8,
             ranked_s=2.5,
@@ -101,8 +111,8 @@ class TimingBudget:
             warm_s=0.05,
             min_blocks=3,
             max_blocks=6,
-            target_rel_ci=0.05,
-            extend_rel_ci=0.1,
+            target_rel_ci=0.025,
+            extend_rel_ci=0.05,
             budget_s=0.05,
             max_s=0.15,
             ranked_s=0.15,

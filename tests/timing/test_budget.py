@@ -3,6 +3,8 @@
 import math
 from dataclasses import replace
 
+import pytest
+
 from harness.device.cpu import CpuDevice
 from harness.timing.budget import CPU_BUDGET, TimingBudget, budget_for
 
@@ -20,8 +22,6 @@ def test_quick_spends_less_and_ranks_by_the_same_rule() -> None:
         full.max_ranked_rel_ci,
         full.max_ranked_shape_rel_ci,
     )
-    # The interval of a score over three shapes is that of one over √3.
-    assert quick.target_rel_ci / math.sqrt(3) < quick.max_ranked_rel_ci
     assert quick.isolated_blocks > 0
 
 
@@ -44,8 +44,22 @@ def test_budget_for_takes_another_budget_in_place_of_the_default() -> None:
     assert budget_for(Rankable(), quick=True, base=own) == own.quick()
 
 
-def test_few_shapes_are_looked_at_as_often_as_three() -> None:
-    budget = replace(TimingBudget(), min_looks=10, overlap_s=0.5)
-    assert [budget.for_shapes(count).min_looks for count in (1, 2, 3, 5)] == [30, 15, 10, 10]
-    assert budget.for_shapes(1) == replace(budget, min_looks=30, overlap_s=1.5)
-    assert budget.for_shapes(5) == budget
+def test_all_shapes_together_are_looked_at_as_often_as_three() -> None:
+    budget = replace(TimingBudget(), min_looks=20, overlap_s=0.5)
+    looks = [budget.for_shapes(count).min_looks for count in (1, 2, 3, 5, 9)]
+    assert looks == [60, 30, 20, 12, 8]
+    assert [budget.for_shapes(count).overlap_s for count in (1, 3, 6)] == [1.5, 0.5, 0.25]
+    few = replace(budget, min_looks=4)
+    assert [few.for_shapes(count).min_looks for count in (1, 3, 9)] == [12, 4, 4]
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_shape_need_be_as_sure_as_makes_the_score_sure(quick: bool) -> None:
+    budget = budget_for(Rankable(), quick=quick)
+    for count in (1, 3, 4, 9):
+        of_each = budget.for_shapes(count)
+        assert of_each.target_rel_ci / math.sqrt(count) == pytest.approx(budget.target_rel_ci)
+        assert of_each.extend_rel_ci <= budget.max_ranked_shape_rel_ci
+        assert of_each.max_ranked_rel_ci == budget.max_ranked_rel_ci
+    assert budget.for_shapes(400).target_rel_ci == budget.max_ranked_shape_rel_ci
+    assert budget.target_rel_ci < budget.extend_rel_ci <= budget.max_ranked_rel_ci
