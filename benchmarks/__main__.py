@@ -118,12 +118,12 @@ def constant(_: argparse.Namespace) -> dict[str, Any]:
     return constants()
 
 
-@benchmark()
-def latency(_: argparse.Namespace) -> dict[str, Any]:
-    """Seconds of the whole command."""
-    from benchmarks.latency import latency
+@benchmark(option("sample", type=Path, nargs="?", metavar="SAMPLE.cu"))
+def latency(chosen: argparse.Namespace) -> dict[str, Any]:
+    """Seconds of the whole command, for copies of a CUDA sample."""
+    from benchmarks.latency import SAMPLE, latency
 
-    return latency()
+    return latency(chosen.sample or SAMPLE)
 
 
 @benchmark(

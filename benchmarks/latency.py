@@ -11,27 +11,28 @@ from benchmarks import ROOT
 from benchmarks.command import harness
 from benchmarks.throughput import SLUG
 
-SAMPLES = ROOT / "solutions" / SLUG / "samples"
+SAMPLE = ROOT / "solutions" / SLUG / "samples" / "tiled.cu"
 
 
-def latency() -> dict[str, Any]:
+def latency(sample: Path) -> dict[str, Any]:
     """Seconds of the whole command: cold, a second file in the same call, and again."""
-    folder = Path(tempfile.mkdtemp()) / SLUG / "someone"
+    slug = sample.resolve().parents[1].name
+    folder = Path(tempfile.mkdtemp()) / slug / "someone"
     folder.mkdir(parents=True)
     files = []
     for number in range(5):
         file = folder / f"copy{number}.cu"
-        text = (SAMPLES / "tiled.cu").read_text()
+        text = sample.read_text()
         file.write_text(f"{text}\n// {time.time()} {number}: never built before\n")
         files.append(str(file))
     store = str(folder / "s.sqlite")
-    common = ("--problem", SLUG, "--store", store)
-    first, _ = harness("check", str(SAMPLES / "naive.cu"))
+    common = ("--problem", slug, "--store", store)
+    first, _ = harness("check", str(sample), "--problem", slug)
     one, _ = harness("submit", files[0], *common)
     three, results = harness("submit", *files[1:], *common)
     ends = [datetime.fromisoformat(r["created"]) for r in results]
     further = [(b - a).total_seconds() for a, b in itertools.pairwise(ends)]
-    checked, _ = harness("check", files[0], "--problem", SLUG)
+    checked, _ = harness("check", files[0], "--problem", slug)
     print(f"check, the first command after boot: {first:.1f} s")
     print(f"submit, one CUDA file never built before: {one:.1f} s")
     print(
