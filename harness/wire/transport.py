@@ -46,7 +46,10 @@ def packed(message: Message, *, most: int = MAX_MESSAGE) -> bytes:
 def send_packed(channel: socket.socket, data: bytes, descriptors: tuple[int, ...] = ()) -> None:
     """Send a packet; WireError if the other side is gone."""
     try:
-        socket.send_fds(channel, [data], list(descriptors))
+        if descriptors:
+            socket.send_fds(channel, [data], list(descriptors))
+        else:  # that is written in Python, and this may lie between the end of calls and *done*
+            channel.send(data)
     except OSError as error:
         raise Closed(f"the channel is closed: {error.strerror or error}") from error
 
