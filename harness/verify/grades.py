@@ -66,8 +66,8 @@ STEPWISE = 1e8
 that sum so go through smaller ones alone. Single rows of 4 · 10⁷ numbers are among these."""
 
 ROUNDS = 4
-"""Times that all families are tried at a timed shape, while an impostor passes that differs: what
-is drawn for one output, as a single row has, need not tell at once."""
+"""Times that all families are tried at a timed shape, while an impostor passes: what is drawn for
+one output, as a single row has, need not tell at once, nor make it differ."""
 
 LARGE = 1 << 19
 """Bytes of a batch from which on impostors that were refused once are not tried in it."""
@@ -121,7 +121,7 @@ def run_timed(
 
     The first batch has calls with the declared values and one of another family, the others each
     one of those families; ``turn`` says in which of these the variants are tried. An impostor is
-    tried until it is refused, one that differs in :data:`ROUNDS` rounds.
+    tried until it is refused, in :data:`ROUNDS` rounds at most.
 
     Raises:
         ProblemError: the reference is wrong.
@@ -141,8 +141,6 @@ def run_timed(
     memory = TrialMemory()
     with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena, _one_core():
         for number, one in enumerate(cases * ROUNDS):
-            if number == len(cases):
-                left = [each for each in left if scores.impostors[each.name].applicable]
             mine = variants if short and number == turn % len(cases) else {}
             if not (left or mine):
                 continue
