@@ -22,7 +22,7 @@ ROW = 4096
 """Bytes of a row; the digest of one takes 16."""
 KEYS = (2, ROW // 4)
 """The keys of both halves, int32."""
-_AT_ONCE = 1 << 8
+_AT_ONCE = 1 << 6
 """Rows of which torch computes the digest at a time."""
 _WARPS, _BLOCKS = 8, 8 * 256
 

@@ -449,7 +449,7 @@ def test_filling_and_checking_take_a_slice_beside_the_arena(
     seen = Memory(shift_task, (Direction.IN, Direction.IN, last), gaps=gaps)
     arena = seen.arena.size
     assert arena > 60 << 20
-    digest = arena // 64 + 2 * (34 << 12) + (1 << 17)
+    digest = arena // 128 + 2 * (2 << 12) + (1 << 17)
     # On the CPU values of a slice are drawn in float64; the receipt has a few thousand places.
     assert seen.fill < digest + (3 << 20)
     # One call in float64 and what is allowed, a difference of the two, a slice drawn again.

@@ -128,7 +128,7 @@ def test_memory_is_a_128th_and_taken_at_once() -> None:
         made.first_change()
     assert kept <= len(data) // 128 + 4 * ROW
     assert after == kept
-    assert memory.peak <= kept + 9 * 256 * ROW
+    assert memory.peak <= kept + 9 * 64 * ROW
 
 
 @pytest.mark.gpu
