@@ -203,7 +203,8 @@ def _ignorant(problem: Problem, dtype: str) -> Iterator[Impostor]:
         if parameter.nonfinite and parameter.data_type(dtype).roundoff:
             remedy = "some grades draw no NaN: allow no sizes so small that there is none"
             writer = replaced(name, _without_nan)
-            yield make(name=f"takes NaN in {name} for zero", write=writer, remedy=remedy)
+            # In both calls: the only NaN of one may lie where another tensor has one.
+            yield make(name=f"takes NaN in {name} for zero", write=writer, remedy=remedy, both=True)
         for dim, length in enumerate(parameter.shape):
             if length.names and not length.names & written:
                 writer = replaced(name, partial(_without_last, dim=dim))
