@@ -70,11 +70,11 @@ class CpuDevice:
         """None: caches decide nothing where kernels are emulated."""
 
     def digest(self, rows: torch.Tensor, keys: torch.Tensor, into: torch.Tensor) -> None:
-        """Write digests of rows."""
+        """Write digests of rows, by torch."""
         digest_by_torch(rows, keys, into)
 
     def within(self, got: torch.Tensor, want: Expectation) -> None:
-        """None: torch compares as well."""
+        """None: there is no kernel for that on a CPU, and torch compares."""
 
     def clock(self) -> None:
         """None: nothing is looked at while it runs."""

@@ -21,6 +21,7 @@ element pass nor fails it for its last digits: :data:`ROUNDINGS` are allowed ins
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -30,6 +31,9 @@ from harness.records.cases import Element, Mismatch
 
 CHUNK = 1 << 23
 """Elements compared at a time, in float64: 64 MiB for each temporary, of which there are few."""
+
+Within: TypeAlias = Callable[[Tensor, Expectation], Tensor | None]
+"""Tells, as :meth:`harness.device.base.Device.within` does, whether an output is surely right."""
 
 ROUNDINGS = 32.0
 """Allowed error of a finite element where the error model has no finite answer, in unit roundoffs
@@ -67,7 +71,7 @@ def _first_fault(
 def all_surely_right(
     outputs: Mapping[str, Tensor],
     known: Mapping[str, Expectation],
-    within: Callable[[Tensor, Expectation], Tensor | None] | None = None,
+    within: Within | None = None,
 ) -> Tensor:
     """Whether all ``outputs`` of a call are right beyond doubt, as :func:`surely_right` is.
 
@@ -152,7 +156,7 @@ def _compared(
 def _surely_right(
     got: Tensor,
     want: Expectation,
-    within: Callable[[Tensor, Expectation], Tensor | None] | None = None,
+    within: Within | None = None,
 ) -> Tensor:
     right = within(got, want) if within else None
     return _all_near(_chunks(got, want), got.device) if right is None else right

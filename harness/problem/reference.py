@@ -86,7 +86,7 @@ class Reference:
         made: dict[str, Expectation] = {}
         check = self._check and AnswerCheck(self._file, *self._check, case, inputs, rights)
         for p in outputs:
-            # Taken out of the mappings, so that each wide tensor is freed once it has been used.
+            # Taken out of the mappings, so that each wide tensor goes with what is made of it.
             right = self.fitting(p, dtype, expected.pop(p.name))
             rights[p.name] = right
             made[p.name] = Modelled(right, weights[p.name], magnitude.pop(p.name, None), check)
