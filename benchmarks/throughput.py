@@ -167,12 +167,21 @@ def _results(file: Path) -> list[Any]:
     return [Result.from_json(line) for line in file.read_text().splitlines()]
 
 
+def _steady(results: list[Any]) -> float:
+    """Files a minute from the end of the first third of them to the last."""
+    times = sorted(each.created.timestamp() for each in results)
+    first = len(times) // 3
+    spent = times[-1] - times[first] if times else 0.0
+    return 60 * (len(times) - 1 - first) / spent if spent else 0.0
+
+
 def tell(
     results: list[Any], wanted: dict[str, str], phases: Phases, spent: float
 ) -> dict[str, Any]:
     """Figures, and the ``lines`` that show them."""
     phases.finish()
     rate = 60 * len(results) / spent
+    steady = _steady(results)
     verdicts = Counter(str(each.verdict) for each in results)
     wrong = [
         f"{each.solution.name} is {each.verdict}, not {wanted[each.solution.name]}: {each.message}"
@@ -184,6 +193,7 @@ def tell(
     lines = [
         f"{len(results)} files in {spent:.0f} s: {rate:.1f} a minute on "
         f"{device.name if device else 'nothing'}",
+        f"once all had started (without the first third): {steady:.1f} a minute",
         "verdicts: " + ", ".join(f"{count} {name}" for name, count in verdicts.most_common()),
         *(f"UNEXPECTED: {line[:300]}" for line in wrong),
         "",
@@ -207,6 +217,7 @@ def tell(
         "files": len(results),
         "seconds": spent,
         "per_minute": rate,
+        "steady_per_minute": steady,
         "verdicts": dict(verdicts),
         "unexpected": wrong,
         "phases_s": dict(phases.seconds),

@@ -81,6 +81,10 @@ class Exclusive:
 
     monitor: Monitor | None = None
     runner_cpu: int | None = None
+    warm: bool = False
+    """Whether somebody has warmed it up a few seconds ago."""
+    note_warm: Callable[[], None] = lambda: None
+    """Tells who comes next that it is warm."""
 
 
 class ReadTimer(Protocol):
@@ -195,8 +199,14 @@ class Device(Protocol):
     def free_bytes(self) -> int:
         """Memory that can be allocated now."""
 
+    def shared(self, waiting: Callable[[float], None]) -> AbstractContextManager[object]:
+        """Use the device while nobody takes times on it; others may use it likewise.
+
+        As :meth:`exclusive`, which may be entered meanwhile: then others' turns may come first.
+        """
+
     def exclusive(self, waiting: Callable[[float], None]) -> AbstractContextManager[Exclusive]:
-        """Lock the device and watch it while times are taken.
+        """Have the device to oneself and watch it while times are taken.
 
         ``waiting`` is called now and then with the seconds so far while another grade holds it.
 

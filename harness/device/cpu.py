@@ -4,7 +4,7 @@ import contextlib
 import mmap
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 
@@ -93,6 +93,10 @@ class CpuDevice:
     def free_bytes(self) -> int:
         """Host memory that the system has to give."""
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+    def shared(self, waiting: Callable[[float], None]) -> AbstractContextManager[object]:  # noqa: ARG002
+        """No lock: checks are right beside whatever else the machine does."""
+        return nullcontext()
 
     @contextmanager
     def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:  # noqa: ARG002

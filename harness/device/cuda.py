@@ -4,19 +4,19 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 
 import torch
 
+from harness.device import card_turns
 from harness.device.affinity import pinned
 from harness.device.base import Arena, Exclusive, Kind, OutOfDeviceMemory, round_up
 from harness.device.cards import card_variables, device_nodes, driver_cards
 from harness.device.cpu_plan import CpuPlan
 from harness.device.device_clock import DeviceClock
 from harness.device.digest import DigestKernel
-from harness.device.lock import exclusive
 from harness.device.monitor import GpuMonitor
 from harness.device.read_times import ReadTimes
 from harness.device.within import Within
@@ -70,6 +70,12 @@ class CudaDevice:
 
     def __init__(self, index: int = 0) -> None:
         self.torch_device = f"cuda:{index}"
+        with contextlib.ExitStack() as turn:  # a context that is made disturbs others' times
+            for card in driver_cards()[index : index + 1]:
+                turn.enter_context(card_turns.beside_others(card.uuid, lambda _: None))
+            self._open(index)
+
+    def _open(self, index: int) -> None:
         torch.cuda.set_device(index)
         torch.empty(1, device=self.torch_device)  # makes the context
         self.driver = Driver(index)
@@ -178,17 +184,21 @@ class CudaDevice:
         torch.cuda.empty_cache()
         return int(torch.cuda.mem_get_info()[0])
 
+    def shared(self, waiting: Callable[[float], None]) -> AbstractContextManager[object]:
+        """Use the card beside other judges, while nobody takes times there."""
+        return card_turns.beside_others(self.uuid, waiting)
+
     @contextmanager
     def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:
-        """Lock the card and its seat for this machine, watch it, pin timed runners there."""
+        """Have the card and its seat alone on this machine, watch it, pin timed runners there."""
         place = self.workplace
         seat = pinned(self.bus, partial(place.timed, waiting)) if place else pinned(self.bus)
         with (
-            exclusive(self.uuid, waiting),
+            card_turns.alone(self.uuid, waiting) as turn,
             seat as runner_cpu,
             GpuMonitor(self.uuid) as monitor,
         ):
-            yield Exclusive(monitor, runner_cpu)
+            yield Exclusive(monitor, runner_cpu, turn.warm(), turn.note_warm)
 
 
 def _driver_version() -> str:

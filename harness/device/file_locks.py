@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from harness.device.lock import lock_file
+from harness.errors import MachineError
 
 POLL_S, _REPORT_S = 0.05, 1.0
+_SOONEST_S, _LATEST_S, _PART = 0.001, 0.01, 0.02
+"""A lock that is waited for is tried again after a part of the time waited, within these bounds."""
 
 
 class HostLock:
@@ -22,14 +25,21 @@ class HostLock:
     """
 
     def __init__(self, name: str) -> None:
-        self._fd = os.open(lock_file(name), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        self._path = lock_file(name)
+        self._fd = os.open(self._path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
 
     def take(self, *, shared: bool = False) -> bool:
-        """Take it, if that can be done at once; whether it was."""
+        """Take it, if that can be done at once; whether it was.
+
+        Raises:
+            MachineError: the system has no locks to give for its file.
+        """
         try:
             fcntl.flock(self._fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return False
+        except OSError as error:
+            raise MachineError(f"cannot lock {self._path}: {error} (see what it is)") from error
         return True
 
     def let_go(self) -> None:
@@ -67,16 +77,20 @@ def take_all(locks: Iterable[HostLock]) -> bool:
     return True
 
 
-def wait_until(done: Callable[[], bool], waiting: Callable[[float], None]) -> None:
-    """Return once ``done()``; ``waiting`` gets the seconds so far, about once in a second."""
+def wait_until(done: Callable[[], bool], waiting: Callable[[float], None]) -> float:
+    """Return once ``done()``, with the seconds that it took.
+
+    ``waiting`` gets the seconds so far, about once in a second.
+    """
     started = time.monotonic()
-    report_at = 0.0
+    waited = report_at = 0.0
     while not done():
         waited = time.monotonic() - started
         if waited >= report_at:
             waiting(waited)
             report_at = waited + _REPORT_S
-        time.sleep(POLL_S)
+        time.sleep(min(max(_SOONEST_S, _PART * waited), _LATEST_S))
+    return waited
 
 
 @contextmanager

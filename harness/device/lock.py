@@ -1,71 +1,26 @@
-"""One timing at a time on each GPU of this machine, over all its users."""
+"""Files that all users of this machine lock for its GPUs and processors.
+
+They lie in ``kernel-harness-locks`` in the folder for temporary files, which anybody may write to.
+Users whose ``TMPDIR`` differs do not see each other. Where that folder or a file in it cannot be
+used (somebody put a link there, or gave it other permissions) the file is in the user's own cache
+folder, and then only processes of the same user exclude each other. Another user can hold a lock
+for as long as they like, but cannot make us open another file.
+"""
 
 import contextlib
 import os
 import re
 import stat
 import tempfile
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
-from filelock import FileLock, Timeout
 
 from harness.errors import MachineError
 
-_POLL_S, _REPORT_S = 0.05, 1.0
 _SHARED = "kernel-harness-locks"
 _FOR_ALL = 0o1777  # as /tmp: everybody may make files, nobody may remove another's
 _FILE_MODE = 0o666
-
-
-@contextmanager
-def exclusive(uuid: str, waiting: Callable[[float], None]) -> Iterator[float]:
-    """Lock the GPU with this UUID; the value is the time waited for it, in seconds.
-
-    ``waiting`` is called with the seconds so far as soon as somebody else has the GPU, and about
-    once a second from then on; what it raises ends the wait. The lock is the operating system's, so
-    a holder that is killed lets go. A thread that holds it may enter again; others of the process
-    wait. A holder must not fork without executing another program: the child would hold it, too.
-
-    The lock is a file in ``kernel-harness-locks`` in the folder for temporary files, which anybody
-    may write to. Users whose ``TMPDIR`` differs do not see each other. Where that folder or the
-    file in it cannot be used (somebody put a link there, or gave it other permissions) the file is
-    in the user's own cache folder, and then only processes of the same user exclude each other.
-    Another user can hold the lock for as long as they like, but cannot make us open another file.
-
-    Raises:
-        MachineError: no lock file can be made in either folder, or it cannot be locked.
-    """
-    # With and without the prefix it is the same card; torch leaves it out.
-    path = lock_file(f"gpu-{uuid.removeprefix('GPU-')}")
-    # The same instance for every entry of a path: only that knows that this thread has it already.
-    lock = FileLock(path, mode=_FILE_MODE, is_singleton=True)
-    waited = _acquire(lock, waiting)
-    try:
-        yield waited
-    finally:
-        lock.release()
-
-
-def _acquire(lock: FileLock, waiting: Callable[[float], None]) -> float:
-    started = time.monotonic()
-    waited = report_at = 0.0
-    while True:
-        try:
-            lock.acquire(timeout=0)
-            return waited
-        except Timeout:
-            waited = time.monotonic() - started
-        except OSError as error:
-            text = f"cannot lock the GPU: {error} (see what {lock.lock_file} is)"
-            raise MachineError(text) from error
-        if waited >= report_at:
-            waiting(waited)
-            report_at = waited + _REPORT_S
-        time.sleep(_POLL_S)
 
 
 def lock_file(what: str) -> Path:

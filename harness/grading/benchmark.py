@@ -1,6 +1,5 @@
 """Benchmarks: times of an accepted submission on all timed shapes, in turns with the baselines."""
 
-import math
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -30,7 +29,7 @@ from harness.timing.audit import (
     busy_device_fault,
     find_busy_session,
 )
-from harness.timing.baseline_by_itself import time_by_itself
+from harness.timing.baseline_by_itself import keep_times, time_by_itself
 from harness.timing.budget import TimingBudget
 from harness.timing.foreign import CannotBeTimed, foreign_budget, reference_session
 from harness.timing.measure import measure_shape, with_baseline
@@ -39,6 +38,7 @@ from harness.timing.statistics import ratio_interval, time_interval
 from harness.timing.timed_program import (
     BaselineError,
     CallSize,
+    KeptTimes,
     TimedProgram,
     prepare_for_timing,
 )
@@ -46,9 +46,9 @@ from harness.timing.trusted import TrustedRunners
 
 _PREPARE_S = 120.0
 """Seconds for a further baseline, whose first call may compile."""
-_STILL_WARM_S, _WARMED = 5.0, 0.75
-"""For so many seconds after a measurement its successor needs no more than a part of a warm-up: so
-much has been done. Checks are at work on the device between the two."""
+_WARMED = 0.75
+"""The part of a warm-up that is done where the device was warm a few seconds ago: checks are at
+work on it between two measurements."""
 
 
 Measured = tuple[Measurement, ...] | TimedFault
@@ -73,16 +73,42 @@ class Benchmark:
         self.roofline = Roofline(device)
         self.trusted = TrustedRunners(device)
         self._sizes: dict[tuple[str, str], dict[str, CallSize]] = {}
-        self._timed_at = -math.inf
+        self._kept: dict[tuple[str, str], dict[str, KeptTimes]] = {}
 
     def sizes(self, task: Task) -> dict[str, CallSize]:
         """What calls of a problem's baseline took in earlier grades, by the spec of their case."""
         return self._sizes.setdefault((task.problem.hash, task.dtype), {})
 
-    def warmed_s(self, budget: TimingBudget) -> float:
-        """Seconds of a warm-up that another measurement has just done."""
-        recent = time.perf_counter() - self._timed_at < _STILL_WARM_S
-        return _WARMED * budget.warm_s if recent else 0.0
+    def kept(self, task: Task) -> dict[str, KeptTimes]:
+        """Times of a problem's baseline by itself, by the spec of their case."""
+        return self._kept.setdefault((task.problem.hash, task.dtype), {})
+
+    def keeps(self, task: Task, budget: TimingBudget) -> bool:
+        """Whether all times of the baseline that the budget needs are kept, and not too old."""
+        if not budget.baseline_kept_s or task.problem.format:
+            return True
+        kept, oldest = self.kept(task), time.monotonic() - budget.baseline_kept_s
+        return len(kept) > 0 and all(times.at > oldest for times in kept.values())
+
+    def keep(self, task: Task, held: Exclusive, budget: TimingBudget) -> None:
+        """Time the baseline by itself, for the measurements that come.
+
+        The device is ``held``, and no submission may have a process.
+
+        Raises:
+            MachineError: the baseline does not run here, or the device has no memory for it.
+        """
+        kept = self.kept(task)
+        kept.clear()
+        run = _Run(self, task, held, budget)
+        baseline = run.trusted(
+            self.trusted.baseline(task), reference_task(task), name="baseline", sizes={}
+        )
+        try:
+            found = {case.spec: run.kept_times(baseline, case) for case in run.cases}
+        finally:
+            baseline.make_room()
+        kept.update(found)
 
     def measure(
         self, draft: ResultBuilder, ready: ReadyToTime, held: Exclusive, budget: TimingBudget
@@ -113,7 +139,11 @@ class Benchmark:
         """The measurement in turns with the first baseline, which the session ``beside`` has."""
         task, held = draft.task, run.held
         baseline = run.trusted(
-            beside, reference_task(task), name="baseline", sizes=self.sizes(task)
+            beside,
+            reference_task(task),
+            name="baseline",
+            sizes=self.sizes(task),
+            kept=self.kept(task) if run.budget.baseline_kept_s else {},
         )
         submission = prepare_for_timing(
             ready.session,
@@ -126,7 +156,7 @@ class Benchmark:
         )
         if isinstance(submission, Fault):
             return TimedFault(submission)
-        submission.elapsed_s = self.warmed_s(run.budget)
+        submission.elapsed_s = _WARMED * run.budget.warm_s if held.warm else 0.0
         if task.device.captures_graphs and not submission.capture:
             draft.notes.append("cannot be captured in a CUDA graph: timed as plain calls")
         try:
@@ -150,7 +180,7 @@ class Benchmark:
             return run.baseline_by_itself(baseline, measured)
         finally:
             if submission.elapsed_s >= run.budget.warm_s:  # else it ended before that
-                self._timed_at = time.perf_counter()
+                held.note_warm()
             submission.release()
             baseline.make_room()  # its runner takes part in the next grade, too
 
@@ -219,6 +249,11 @@ class _Run:
                 return f"the baseline {name} does not run here: {error.reason}"
             finally:
                 baseline.release()
+
+    def kept_times(self, baseline: TimedProgram, case: Case) -> KeptTimes:
+        """Times of the baseline on one shape, by itself."""
+        self._progress.phase(f"time the baseline on {case.spec}")
+        return keep_times(baseline, self._task, case, self.budget, self._overhead)
 
     def baseline_by_itself(
         self, baseline: TimedProgram, measured: tuple[Measurement, ...]

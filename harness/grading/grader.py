@@ -24,7 +24,7 @@ from harness.grading.job import Job, Options, chosen_dtype
 from harness.grading.preparation import Preparation, Sessions, Upcoming
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score
 from harness.grading.solution_refs import solution_ref
-from harness.grading.turns import exclusive, turn_to_build
+from harness.grading.turns import exclusive, shared, turn_to_build
 from harness.grading.weights import (
     fixed_task,
     has_own_weights,
@@ -178,10 +178,11 @@ class Grader(AbstractContextManager["Grader"]):
             with turn_to_build(self._device, self._progress):
                 built.append(self.build(job, options))
             self._progress.advance()
-        self._calibrate(nullcontext())
+        self._calibrate(options, nullcontext())
         with Sessions() as sessions:
             prepare = self._preparation.ready
-            ready = [prepare(*each, sessions) for each in zip(built, drafts, strict=True)]
+            with shared(self._device, self._progress):
+                ready = [prepare(*each, sessions) for each in zip(built, drafts, strict=True)]
             if failed := [each for each in ready if isinstance(each, Result)]:
                 return failed
             a, b = (each for each in ready if isinstance(each, ReadyToTime))
@@ -248,11 +249,13 @@ class Grader(AbstractContextManager["Grader"]):
         upcoming: Upcoming | None,
     ) -> Result:
         """The verdict on what was built and, while no build is at work, its times."""
-        if draft.options.timed and isinstance(artifact, Artifact):
-            self._calibrate(builds.paused(self._finishing))
+        runs = isinstance(artifact, Artifact)
+        if draft.options.timed and runs:
+            self._calibrate(draft.options, builds.paused(self._finishing), draft.task)
         with Sessions() as sessions:
             try:
-                ready = self._preparation.ready(artifact, draft, sessions, upcoming)
+                with shared(self._device, self._progress) if runs else nullcontext():
+                    ready = self._preparation.ready(artifact, draft, sessions, upcoming)
                 if isinstance(ready, Result):
                     return ready
                 return self._timed(ready, draft, builds)
@@ -266,12 +269,19 @@ class Grader(AbstractContextManager["Grader"]):
                     raise
                 raise MachineError(f"out of memory on {self._device.name}: {error}") from error
 
-    def _calibrate(self, paused: AbstractContextManager[None]) -> None:
-        # Once, before any submitted code runs: a kernel that it left running would skew the idle
-        # baseline for all later submissions.
-        if not self.benchmark.trusted.calibrated:
-            with exclusive(self._device, self._progress) as held, paused:
-                self.benchmark.trusted.overhead(held.runner_cpu)
+    def _calibrate(
+        self, options: Options, paused: AbstractContextManager[None], task: Task | None = None
+    ) -> None:
+        # Before any submitted code runs: a kernel that it left running would skew the idle baseline
+        # for all later submissions, or the times of the problem's baseline that are kept.
+        budget = self._budget(options)
+        keep = task is not None and not self.benchmark.keeps(task, budget)
+        if self.benchmark.trusted.calibrated and not keep:
+            return
+        with exclusive(self._device, self._progress) as held, paused:
+            self.benchmark.trusted.overhead(held.runner_cpu)
+            if task is not None and keep:
+                self.benchmark.keep(task, held, budget)
 
     def _timed(self, ready: ReadyToTime, draft: ResultBuilder, builds: Builds) -> Result:
         """The result of a submission that was right in all cases, with its times."""

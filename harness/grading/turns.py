@@ -16,6 +16,11 @@ def exclusive(device: Device, progress: Progress) -> Iterator[Exclusive]:
         yield card
 
 
+def shared(device: Device, progress: Progress) -> AbstractContextManager[object]:
+    """Nobody takes times on the card; other judges may check there, too."""
+    return device.shared(lambda seconds: progress.phase(f"wait for the GPU, {seconds:.0f} s"))
+
+
 def turn_to_build(device: Device, progress: Progress) -> AbstractContextManager[None]:
     """A build outside of :class:`~harness.grading.builds.Builds`, which keeps to its turns.
 

@@ -18,6 +18,7 @@ from harness.judge.compare import compare_all
 from harness.judge.contents import GUARD, Contents, LastSlice, fence
 from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
+from harness.judge.own_copy import OwnCopy
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.judge.unset import returned_hint, unset_hint
@@ -50,7 +51,10 @@ class Batch:
     against the bytes that they are made of. No copy of the arena is kept: filling and checking take
     slices of bounded size beside it, and what the reference needs for one call. The values of a
     ``portable`` batch (a correctness case) are drawn on the CPU, so that they are the same on every
-    machine, those of a timed batch on the device; unless its calls are ``alike`` (a profile) a few
+    machine, and unless it is large they are kept where no submission can write to them
+    (:class:`OwnCopy`): work that it has left on the device might change them before a digest is
+    taken, and with them the right answers. Around timed batches probes show such work. The values
+    of a timed batch are drawn on the device; unless its calls are ``alike`` (a profile) a few
     of them have another family of values (:mod:`harness.judge.timed_families`). A ``checker``
     shared by batches may know the shape already; ``inputs`` draws values, the problem's own source
     without.
@@ -83,11 +87,15 @@ class Batch:
         )
         self._seed: str | None = None
         self._digest: Digest | None = None
-        if checked:
+        self._own: OwnCopy | None = None
+        if checked and portable and self.layout.size <= SLICE:
+            self._own = OwnCopy(self._bytes, self.layout)
+        elif checked:
             stretches = [(s.base, self.layout.end(s)) for s in self.layout.constant]
             self._digest = Digest(self._bytes, stretches, task.device.digest)
         spans = [(s.base, s.stride, s.bytes) for s in self.layout.outputs]
-        self._receipt = Receipt(self._bytes, spans, calls)
+        # Whether the outputs of a case were written late is not asked.
+        self._receipt = None if portable else Receipt(self._bytes, spans, calls)
 
     def arguments(self) -> tuple[TensorArgument | ScalarArgument, ...]:
         """The calls' arguments for the runner's ``prepare`` message, in the order of the call."""
@@ -116,27 +124,47 @@ class Batch:
         With ``once``, for calls that are not made, what the problem's author draws is drawn for one
         call and serves all.
         """
-        self._contents.write(self._bytes, self.layout.slots, seed, once=once)
+        if self._own is not None:
+            self._draw(self._own, seed)
+            self._own.show()
+        else:
+            self._contents.write(self._bytes, self.layout.slots, seed, once=once)
         self._seed = seed
         if self._digest is not None:
             self._digest.take()
-        self._receipt.draw()
+        if self._receipt is not None:
+            self._receipt.draw()
 
     def take_receipt(self) -> None:
         """Note parts of all outputs, which :meth:`written_late` compares; returns at once."""
-        self._receipt.take()
+        if self._receipt is not None:
+            self._receipt.take()
 
     def written_late(self) -> BatchMismatch | None:
         """The fault of outputs that changed since :meth:`take_receipt`; before :meth:`check`."""
-        call = self._receipt.first_change()
+        call = None if self._receipt is None else self._receipt.first_change()
         if call is None:
             return None
         return BatchMismatch(call, "outputs were written after the submission said it was done")
 
-    def fill_for_warm_up(self, seed: str) -> None:
-        """Fill it for calls that are not checked: drawn on the device, ten times faster."""
+    def fill_for_warm_up(self, seed: str, then: str | None = None) -> None:
+        """Fill it for calls that are not checked: drawn on the device, ten times faster.
+
+        Or, where those of the seed ``then`` are filled in next, with these, each call with those of
+        another.
+        """
         self._seed = None
-        self._contents.write(self._bytes, self.layout.slots, seed, warm_up=True)
+        if self._own is not None and then is not None and self.layout.calls > 1:
+            self._draw(self._own, then)
+            self._own.show_others()
+        else:
+            self._contents.write(self._bytes, self.layout.slots, seed, warm_up=True)
+
+    def _draw(self, own: OwnCopy, seed: str) -> None:
+        """Have what is filled in from ``seed`` in our ``own`` copy."""
+        if own.seed != seed:
+            self._contents.write(own.bytes, self.layout.slots, seed)
+            own.seed = seed
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """The tensors that one call reads, as they were before the call; dense.
@@ -144,9 +172,17 @@ class Batch:
         Drawn again, so that what the call did changes nothing.
         """
         seed = self._known_seed()
+        if self._own is not None:
+            return {name: x.clone() for name, x in self._kept_inputs(self._own, call).items()}
         return {
             s.tensor.name: LastSlice(self._contents, s, self._bytes, seed).call(call).contiguous()
             for s in self.layout.read
+        }
+
+    def _kept_inputs(self, own: OwnCopy, call: int) -> dict[str, Tensor]:
+        """The same of our ``own`` copy; not to be written to."""
+        return {
+            s.tensor.name: self._view(own.bytes, s)[call].contiguous() for s in self.layout.read
         }
 
     def filled(self, call: int) -> dict[str, Tensor]:
@@ -195,7 +231,9 @@ class Batch:
             ProblemError: the reference is wrong.
         """
         changed = self._changed_input()
-        if changed is not None:  # the reference reads them from the arena
+        if changed is not None and self._own is not None:
+            self._own.put_back()
+        elif changed is not None:  # the reference reads them from the arena
             for slots in self.layout.constant:
                 self._contents.write_buffers(self._bytes, slots, self._known_seed())
         if (wrong := self._wrong_output(expected, returned)) is not None:
@@ -233,6 +271,8 @@ class Batch:
         }
 
         def inputs(call: int) -> dict[str, Tensor]:
+            if self._own is not None:
+                return self._kept_inputs(self._own, call)
             here = {name: tensor[call] for name, tensor in constant.items()}
             overwritten = {name: slices.call(call) for name, slices in again.items()}
             return {name: x.contiguous() for name, x in (here | overwritten).items()}
@@ -269,9 +309,11 @@ class Batch:
         Raises:
             ValueError: the batch was not filled, or is not checked.
         """
+        seed = self._known_seed()
+        if self._own is not None:
+            return self._own.first_change()
         if self._digest is None:
             raise ValueError("a batch that is not to be checked has no digest of its inputs")
-        seed = self._known_seed()
         changed = self._digest.first_change()
         if changed is None:
             return None

@@ -202,13 +202,15 @@ def _run_once(
 ) -> CaseOutcome:
     spec = batch.case.spec
     if plan.warmups and not filled:
-        batch.fill_for_warm_up(f"{task.seed}/warm-up")
+        batch.fill_for_warm_up(f"{task.seed}/warm-up", task.seed)
+        task.device.synchronize()  # no call may come before its inputs
     prepared = session.prepare(batch, plan)
     if isinstance(prepared, Fault):
         return CaseOutcome(CaseResult(spec=spec, passed=False, message=prepared.message), prepared)
     took = 0.0
     for first in range(0, CALLS, batch.layout.calls):
-        seconds = session.run(batch, f"{task.seed}/{first}" if first else task.seed)
+        seed = f"{task.seed}/{first}" if first else task.seed
+        seconds = session.run(batch, seed, probed=False)
         if isinstance(seconds, Fault):
             result = CaseResult(spec=spec, passed=False, message=seconds.message)
             return CaseOutcome(result, seconds)

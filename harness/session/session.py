@@ -337,6 +337,7 @@ class Session:
         during: Callable[[float], None] | None = None,
         profiled: bool = False,
         expected_s: float = 0.0,
+        probed: bool = True,
     ) -> float | Fault:
         """Fill the batch with fresh inputs, reveal them, and time its calls; seconds.
 
@@ -349,7 +350,8 @@ class Session:
         is the processor that it launches recorded calls from; None: any. ``during`` is called again
         and again while the calls are at work, with the seconds since *go*. ``profiled``: a profiler
         that waits for it is told of these calls. ``expected_s`` is about how long they take, where
-        that is known: nothing else is done when they end.
+        that is known: nothing else is done when they end. Calls whose time decides nothing need not
+        be ``probed``; nor is there a receipt of their outputs.
         """
         self._round += 1
         message = messages.Run(round=self._round, cpu=cpu, profiled=profiled)
@@ -358,23 +360,26 @@ class Session:
             return ready
         if stop and not self._sandbox.pause():
             return RESTLESS
-        waiting = self._device.probe() if stop else 0.0
+        waiting = self._device.probe() if stop and probed else 0.0
         try:
             batch.fill(seed)
         except OutOfMemoryError:
             self._run_out()
             raise
-        before = max(waiting, self._device.probe())
+        before = max(waiting, self._device.probe()) if probed else 0.0
+        if not probed:
+            self._device.synchronize()
         # A batch of many calls is one of short calls: all of them together get no more than two.
         seconds = self._call_s * min(2, batch.layout.calls)
         elapsed, fault = self._go(seconds, during, expected_s)
         if fault is not None:
             return fault
         # The receipt before all else: what is written from here on is late.
-        after = self._device.probe(batch.take_receipt)
+        after = self._device.probe(batch.take_receipt) if probed else 0.0
         if not self._sandbox.pause():
             return RESTLESS
-        self.probes = (before, max(after, self._device.probe()))
+        if probed:
+            self.probes = (before, max(after, self._device.probe()))
         finished = self._channel.receive(messages.Finished, _FINISHED_SECONDS)
         if isinstance(finished, Fault):
             # `finished` goes before *done*: a runner that has not sent it is not late, it lies.

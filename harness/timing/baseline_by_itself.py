@@ -1,10 +1,13 @@
-"""The audit of the baseline: timed once more when nothing of the submission is left.
+"""Baselines by themselves: when nothing of the submission is left, or before any is there.
 
 A submission may gain as much by slowing the baseline down as by being fast. Whatever it does to
 the machine meanwhile, through the host, the bus or the card's clocks, ends with its processes.
 """
 
 import itertools
+import math
+import time
+from collections.abc import Iterator
 
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -12,13 +15,16 @@ from harness.records.measurement import Interval, Measurement
 from harness.text.numbers import seconds
 from harness.timing.budget import TimingBudget
 from harness.timing.launch_overhead import OverheadProbe
+from harness.timing.sizing import most_calls, size_batch
 from harness.timing.statistics import Timed, time_interval
-from harness.timing.timed_program import TimedProgram
+from harness.timing.timed_program import KeptTimes, TimedProgram
 
 SLOWED = 1.02
 """Times as long as by itself that a baseline may take beside a submission."""
 _BLOCKS, _MORE = 4, 4
 """Blocks at first, and as many more as are taken where these say that it was slowed down."""
+_KEPT = 8
+"""Blocks of times that are kept."""
 
 
 def time_by_itself(
@@ -41,13 +47,8 @@ def time_by_itself(
     samples: list[Timed] = []
     clocks: list[int] = []
     wait_s = min(beside.baseline_s.value * baseline.calls, budget.null_batch_s)
-    for block in itertools.count():
-        seed = f"{task.seed}/{case.spec}/by itself/{block}"
-        overhead.warm_up(seed, baseline.cpu)
-        null_s = overhead.time(baseline.batch, f"{seed}/null", baseline.cpu, wait_s)
-        batch_s = baseline.time(seed, idle_after_s=overhead.after_s)
-        assert isinstance(batch_s, float)  # a fault of the baseline is raised
-        samples.append(Timed(batch_s / baseline.calls, null_s / baseline.calls))
+    for timed in _blocks(baseline, f"{task.seed}/{case.spec}/by itself", wait_s, overhead):
+        samples.append(timed)
         if baseline.clocks is not None:
             clocks.append(baseline.clocks.sm_mhz)
         if len(samples) < _BLOCKS:
@@ -57,6 +58,46 @@ def time_by_itself(
         if len(samples) == _BLOCKS + _MORE or not slowed_baseline(measured):
             return measured
     raise AssertionError
+
+
+def keep_times(
+    baseline: TimedProgram,
+    task: Task,
+    case: Case,
+    budget: TimingBudget,
+    overhead: OverheadProbe | None,
+) -> KeptTimes:
+    """Times of the baseline on one shape, for measurements without it; no submission may be there.
+
+    Raises:
+        BaselineError: the baseline failed.
+        OutOfDeviceMemory: the device has not the memory for a single call.
+    """
+    most = most_calls((baseline, baseline), task, case, budget)
+    overhead_s = overhead.batch_s if overhead else 0.0
+    size_batch(baseline, task, case, most, budget, overhead_s)
+    batch_s = baseline.estimated_call_s * baseline.calls
+    wait_s = min(batch_s, budget.null_batch_s)
+    blocks = _blocks(baseline, f"{task.seed}/{case.spec}/kept", wait_s, overhead)
+    warm = max(1, math.ceil(budget.warm_s / batch_s))
+    times = tuple(itertools.islice(blocks, warm, warm + _KEPT))
+    kernels = baseline.session.kernels
+    return KeptTimes(times, baseline.calls, kernels, time.monotonic())
+
+
+def _blocks(
+    baseline: TimedProgram, seed: str, wait_s: float, overhead: OverheadProbe | None
+) -> Iterator[Timed]:
+    """Batches of the baseline, each with a null batch that waits for ``wait_s``."""
+    for block in itertools.count():
+        null_s = after_s = 0.0
+        if overhead is not None:
+            overhead.warm_up(f"{seed}/{block}", baseline.cpu)
+            null_s = overhead.time(baseline.batch, f"{seed}/{block}/null", baseline.cpu, wait_s)
+            after_s = overhead.after_s
+        batch_s = baseline.time(f"{seed}/{block}", idle_after_s=after_s)
+        assert isinstance(batch_s, float)  # a fault of the baseline is raised
+        yield Timed(batch_s / baseline.calls, null_s / baseline.calls)
 
 
 def _slower_clock(beside: Measurement, clocks: list[int]) -> float:

@@ -48,6 +48,8 @@ class TimingBudget:
     """And for so long while wider than ``extend_rel_ci``."""
     ranked_s: float = 10.0
     """And for so long while wider than ``max_ranked_rel_ci``: short of it is not ranked."""
+    baseline_kept_s: float = 0.0
+    """The baseline's times, taken by itself, count for so long; 0: it is timed beside each."""
     memory_share: float = 0.3
     """The part of the free memory that the arena of one program may take, of two."""
     max_calls: int = 2500
@@ -102,7 +104,10 @@ class TimingBudget:
         )
 
     def rough(self) -> "TimingBudget":
-        """For a verdict and an idea of the time: a few short blocks, calls alone not timed."""
+        """For a verdict and an idea of the time: a few short blocks, calls alone not timed.
+
+        The baseline's times are five minutes old at most.
+        """
         return replace(
             self.quick(),
             max_block_s=0.05,
@@ -119,6 +124,7 @@ class TimingBudget:
             min_looks=4,
             overlap_s=0.05,
             isolated_blocks=0,
+            baseline_kept_s=300.0,
         )
 
 

@@ -94,11 +94,17 @@ def _measure(
     """Time one shape with batches of at most ``max_calls``; torch.OutOfMemoryError may come."""
     submission, baseline = pair
     overhead_s = overhead.batch_s if overhead else 0.0
+    kept = baseline.kept.get(case.spec)
+    if kept is not None:
+        baseline.calls, baseline.estimated_call_s = kept.calls, net(kept.times)
     for program, like in ((baseline, None), (submission, baseline)):
+        if program is baseline and kept is not None:
+            continue
         fault = size_batch(program, task, case, max_calls, budget, overhead_s, like)
         if fault is not None:
             return fault
-    nulls = _NullBatches(overhead, pair, budget) if overhead else None
+    timed_programs = pair if kept is None else (submission,)
+    nulls = _NullBatches(overhead, timed_programs, budget) if overhead else None
     samples: Samples = ([], [])
     start = time.perf_counter()
     overlap = OverlapAudit(pair, task, case, budget)
@@ -107,7 +113,7 @@ def _measure(
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
-        timed = _time_block(pair, block, seed, nulls)
+        timed = _time_block(timed_programs, block, seed, nulls)
         if isinstance(timed, Fault):
             return timed
         looking_s = -overlap.spent_s
@@ -132,10 +138,13 @@ def _measure(
         clocks.append(timed.clocks)
         for which, sample in enumerate(timed.samples):
             samples[which].append(sample)
+        if kept is not None:
+            samples[1].append(kept.times[len(samples[1]) % len(kept.times)])
         on_block(samples)
         if not enough(samples, now - start, budget):
             continue
-        if nulls is None or not (longer := too_short(pair, samples, max_calls, budget)):
+        longer = too_short(timed_programs, samples, max_calls, budget)
+        if nulls is None or not longer:
             break
         for program, calls in longer:
             if (fault := program.setup(case, calls)) is not None:
@@ -143,8 +152,11 @@ def _measure(
         nulls.forget()
         samples, start = ([], []), time.perf_counter()
         clocks.clear()
-    measured = _measurement(task, case, pair, samples, seen(clocks))
-    baseline.sizes[case.spec] = CallSize(net(samples[1]), baseline.round_trip_s)
+    kernels = baseline.session.kernels if kept is None else kept.kernels
+    measured = _measurement(task, case, pair, kernels, samples, seen(clocks))
+    if kept is None:
+        baseline.sizes[case.spec] = CallSize(net(samples[1]), baseline.round_trip_s)
+    submission.times_as_long = net(samples[0]) / net(samples[1])
     return _audited(pair, task, case, measured, overlap, budget)
 
 
@@ -187,14 +199,16 @@ class _Block(NamedTuple):
     early: Fault | None
 
 
-def _time_block(pair: Pair, block: int, seed: str, nulls: "_NullBatches | None") -> _Block | Fault:
+def _time_block(
+    programs: Sequence[TimedProgram], block: int, seed: str, nulls: "_NullBatches | None"
+) -> _Block | Fault:
     """One batch of each, with the ``nulls`` that belong to them where overhead is measured."""
-    samples = [Timed(0.0), Timed(0.0)]
+    samples = [Timed(0.0) for _ in programs]
     early: Fault | None = None
     if nulls is not None:
         nulls.begin_block(block)
-    for which in in_turns(block):
-        program = pair[which]
+    for which in in_turns(block) if len(programs) > 1 else (0,):
+        program = programs[which]
         null = _Null() if nulls is None else nulls.beside(which, seed)
         batch_s = program.time(seed, idle_after_s=null.after_s)
         if isinstance(batch_s, Fault):
@@ -203,7 +217,8 @@ def _time_block(pair: Pair, block: int, seed: str, nulls: "_NullBatches | None")
         # Next time the null batch waits for as long as these calls took.
         program.estimated_call_s = max(batch_s - null.batch_s, 0.0) / program.calls
         samples[which] = Timed(batch_s / program.calls, null.batch_s / program.calls)
-    return _Block(samples, (pair[0].clocks, pair[1].clocks), early)
+    other = programs[1].clocks if len(programs) > 1 else None
+    return _Block(samples, (programs[0].clocks, other), early)
 
 
 class _Null(NamedTuple):
@@ -224,32 +239,34 @@ class _NullBatches:
     had to wait for other work on the device is none of them: it is too long.
     """
 
-    def __init__(self, overhead: OverheadProbe, pair: Pair, budget: TimingBudget) -> None:
+    def __init__(
+        self, overhead: OverheadProbe, programs: Sequence[TimedProgram], budget: TimingBudget
+    ) -> None:
         self._overhead = overhead
-        self._pair = pair
+        self._programs = programs
         self._budget = budget
         self.forget()
 
     def forget(self) -> None:
         """Take all anew: batches have other lengths now, or the device is warm."""
-        self._taken: tuple[list[_Null], list[_Null]] = ([], [])
+        self._taken: list[list[_Null]] = [[] for _ in self._programs]
 
     def begin_block(self, block: int) -> None:
         """To be called before the batches of each block, with its number."""
         self._block = block
         most_s = self._budget.null_batch_s
         self._fresh = min(map(len, self._taken)) < self._budget.null_blocks
-        self._wait_s = [min(each.estimated_call_s * each.calls, most_s) for each in self._pair]
+        self._wait_s = [min(each.estimated_call_s * each.calls, most_s) for each in self._programs]
         # Batches of the same layout that last about as long have the same overhead: one for both.
         alike = max(self._wait_s) <= _ALIKE * min(self._wait_s)
-        self._shared = alike and self._pair[0].calls == self._pair[1].calls
+        self._shared = alike and len({each.calls for each in self._programs}) == 1
         if self._shared:
-            self._wait_s = [statistics.fmean(self._wait_s)] * 2
+            self._wait_s = [statistics.fmean(self._wait_s)] * len(self._programs)
         self._of_both: _Null | None = None
 
     def beside(self, which: int, seed: str) -> _Null:
         """What the null batch before the next batch of one program came to."""
-        program, taken = self._pair[which], self._taken[which]
+        program, taken = self._programs[which], self._taken[which]
         if not self._fresh:
             return taken[self._block % len(taken)]
         self._overhead.warm_up(seed, program.cpu)
@@ -281,7 +298,12 @@ def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:
 
 
 def _measurement(
-    task: Task, case: Case, pair: Pair, samples: Samples, clocks: Clocks | None
+    task: Task,
+    case: Case,
+    pair: Pair,
+    baseline_kernels: float | None,
+    samples: Samples,
+    clocks: Clocks | None,
 ) -> Measurement:
     work = task.problem.work(case, task.dtype)
     submission, baseline = pair
@@ -296,7 +318,7 @@ def _measurement(
         captured=submission.captured,
         kernels=submission.session.kernels,
         copied_outputs=submission.session.copied,
-        baseline_kernels=baseline.session.kernels,
+        baseline_kernels=baseline_kernels,
         launch_overhead_s=own_null_s * submission.calls,
         baseline_launch_overhead_s=baseline_null_s * baseline.calls,
         samples_s=tuple(max(one.batch_s - own_null_s, MIN_S) for one in samples[0]),

@@ -1,6 +1,7 @@
 """How many calls the batches of a shape have: enough to drown the overhead, as memory allows."""
 
 import math
+from collections.abc import Sequence
 
 from harness.judge.layout import lay_out
 from harness.judge.task import Task
@@ -18,8 +19,8 @@ _GROWTH = 16
 """A batch that is being sized grows by at most this factor at a time."""
 _BOLD = 8.0
 """A batch that is being sized may last so many times as long as it should in the end."""
-_LONGER = 1.25
-"""A batch may be so many times as long as it need be."""
+_SHORTER, _LONGER = 0.9, 1.25
+"""A batch may be so many times as long as it should be."""
 _CLEAR = 5.0
 """A batch that lasts so many times its overhead shows how long a call takes."""
 _SIZE_ATTEMPTS = 2
@@ -65,12 +66,16 @@ def size_batch(
 
     What is known of the program from an earlier measurement is not tried again: where that is no
     longer so, :func:`too_short` shows it. Another is tried with one call, and where that is not
-    surely slower with as many as the batch of ``like`` has, a program that does the same.
+    surely slower with as many as the batch of ``like`` has, a program that does the same; or, once
+    an earlier shape has shown how many times as long as that one's calls take, with what follows.
     """
     if (known := program.sizes.get(case.spec)) is not None:
         program.estimated_call_s, program.round_trip_s = known
         return program.setup(case, choose_calls(*known, max_calls, budget))
     calls = 1
+    if like is not None and program.times_as_long is not None:
+        guess_s = program.times_as_long * like.estimated_call_s
+        calls = choose_calls(guess_s, 0.0, max_calls, budget)
     while True:
         if (fault := program.setup(case, calls)) is not None:
             return fault
@@ -78,7 +83,7 @@ def size_batch(
         if isinstance(tried, Fault):
             return tried
         batch_s, wanted = tried
-        if wanted <= calls <= _LONGER * wanted:
+        if _SHORTER * wanted <= calls <= _LONGER * wanted:
             return None
         if wanted <= calls or batch_s > _CLEAR * overhead_s:
             return program.setup(case, wanted)
@@ -113,11 +118,11 @@ def _try_size(
 
 
 def too_short(
-    pair: Pair, samples: Samples, max_calls: int, budget: TimingBudget
+    programs: Sequence[TimedProgram], samples: Samples, max_calls: int, budget: TimingBudget
 ) -> list[tuple[TimedProgram, int]]:
     """Programs whose batches have far fewer calls than their times ask for, and how many."""
     longer = []
-    for program, times in zip(pair, samples, strict=True):
+    for program, times in zip(programs, samples, strict=False):
         calls = choose_calls(net(times), program.round_trip_s, max_calls, budget)
         if calls > _TOO_SHORT * program.calls:
             longer.append((program, calls))

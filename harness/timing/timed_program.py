@@ -1,7 +1,7 @@
 """A program that takes part in a measurement: a session with a batch of its own calls."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ from harness.session.fault import Fault
 from harness.session.runs import RunOptions
 from harness.session.session import Session
 from harness.timing.audit import IdleBaseline, IdleMonitor
+from harness.timing.statistics import Timed
 
 T = TypeVar("T")
 
@@ -29,6 +30,18 @@ class CallSize(NamedTuple):
     """Seconds by itself."""
     round_trip_s: float
     """Seconds with all around it: inputs, waiting, checks."""
+
+
+class KeptTimes(NamedTuple):
+    """Times of a program on one shape, taken by itself, that count beside others' for a while."""
+
+    times: tuple[Timed, ...]
+    calls: int
+    """In each of its batches."""
+    kernels: float | None
+    """That a call launched; None if unknown."""
+    at: float
+    """When they were taken, by :func:`time.monotonic`."""
 
 
 Pair = tuple["TimedProgram", "TimedProgram"]
@@ -57,6 +70,7 @@ class TimedProgram:
         idle: how long the judge's probes take while the device is idle.
         monitor: tells the clocks after each batch, if there is one.
         sizes: of its calls in earlier measurements, by the spec of their case; others are added.
+        kept: times by the spec of their case, which are not taken anew.
     """
 
     def __init__(
@@ -71,7 +85,9 @@ class TimedProgram:
         idle: IdleBaseline | None = None,
         monitor: Monitor | None = None,
         sizes: dict[str, CallSize] | None = None,
+        kept: Mapping[str, KeptTimes] | None = None,
     ) -> None:
+        self.kept = {} if kept is None else kept
         self.sizes = {} if sizes is None else sizes
         self.session = session
         self.name = name
@@ -85,6 +101,8 @@ class TimedProgram:
         """Seconds per call of the last batch with all around it: inputs, waiting, checks."""
         self.estimated_call_s = 0.0
         """Seconds per call of the last batch by itself."""
+        self.times_as_long: float | None = None
+        """How many times as long as the other's its calls took on the shape before."""
         self.clocks: ClockReading | None = None
         """The clocks right after the last batch; None if not known, or the runner was awake."""
         self.cpu = cpu

@@ -94,8 +94,9 @@ class TrustedRunners:
         self._sessions, self._loaded, self._overhead = [], None, None
 
     def _start(self, program: RunnerProgram) -> Session:
-        session = Session(program, self._device, self._null.limits, trusted=True)
-        fault = session.load()
+        with self._device.shared(lambda _: None):
+            session = Session(program, self._device, self._null.limits, trusted=True)
+            fault = session.load()
         if fault is not None:
             text = f"{fault.message}\n{session.output()}"
             session.close()

@@ -1,5 +1,6 @@
 """Exclusive timing: the CPU is not held; a GPU is locked by its UUID, watched, and pinned for."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -7,8 +8,10 @@ import pytest
 
 from harness.device import cuda
 from harness.device.base import Exclusive
+from harness.device.card_turns import Turn
 from harness.device.cpu import CpuDevice
 from harness.device.cuda import CudaDevice
+from harness.device.file_locks import HostLock
 from harness.device.monitor import GpuMonitor
 
 
@@ -26,11 +29,13 @@ def test_the_cpu_device_takes_no_lock() -> None:
 def test_a_gpu_is_held_watched_and_pinned(monkeypatch: pytest.MonkeyPatch, cpu: int | None) -> None:
     held: list[str] = []
 
+    lock = HostLock("no-such-card")
+
     @contextmanager
-    def exclusive(uuid: str, waiting: Callable[[float], None]) -> Iterator[float]:
+    def alone(uuid: str, waiting: Callable[[float], None]) -> Iterator[Turn]:
         held.append(uuid)
         waiting(1.0)
-        yield 1.0
+        yield Turn(1.0, lock)
         held.remove(uuid)
 
     @contextmanager
@@ -39,10 +44,11 @@ def test_a_gpu_is_held_watched_and_pinned(monkeypatch: pytest.MonkeyPatch, cpu: 
         yield cpu
         held.remove(bus)
 
-    monkeypatch.setattr(cuda, "exclusive", exclusive)
+    monkeypatch.setattr(cuda.card_turns, "alone", alone)
     monkeypatch.setattr(cuda, "pinned", pinned)
     card = object.__new__(CudaDevice)
     card.uuid, card.bus = "no-such-card", "no-such-place"
+    card._family, card._per_device = os.getpid(), 1
     waited: list[float] = []
     with card.exclusive(waited.append) as timing:
         assert held == ["no-such-card", "no-such-place"]
@@ -51,3 +57,4 @@ def test_a_gpu_is_held_watched_and_pinned(monkeypatch: pytest.MonkeyPatch, cpu: 
         assert timing.monitor.conditions() is None  # there is no such card
     assert held == []
     assert waited == [1.0]
+    lock.close()

@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from harness.device.lock import exclusive
+from harness.device.card_turns import alone
 from harness.errors import MachineError
 
 UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
@@ -23,13 +23,13 @@ LONG_S = 60.0
 
 HOLDER = """
 import sys
-from harness.device.lock import exclusive
+from harness.device.card_turns import alone
 
 def waiting(seconds):
     print("waiting", seconds, flush=True)
 
-with exclusive(sys.argv[1], waiting) as waited:
-    print("held", waited, flush=True)
+with alone(sys.argv[1], waiting) as turn:
+    print("held", turn.waited_s, flush=True)
     sys.stdin.readline()
 """
 
@@ -96,7 +96,7 @@ def give_up(_: float) -> None:
 
 def is_free(uuid: str = UUID) -> bool:
     try:
-        with exclusive(uuid, give_up):
+        with alone(uuid, give_up):
             return True
     except GivenUp:
         return False
@@ -104,8 +104,8 @@ def is_free(uuid: str = UUID) -> bool:
 
 def test_a_free_lock_is_taken_at_once(places: Path) -> None:
     for _ in range(2):
-        with exclusive(UUID, nobody) as waited:
-            assert waited == 0.0
+        with alone(UUID, nobody) as turn:
+            assert turn.waited_s == 0.0
     assert (places / SHARED / NAME).is_file()
 
 
@@ -134,8 +134,8 @@ def test_the_lock_of_a_killed_holder_is_free(holder: Callable[[], Holder]) -> No
         told.append(seconds)
         first.kill()
 
-    with exclusive(UUID, waiting) as waited:
-        assert waited >= told[0]
+    with alone(UUID, waiting) as turn:
+        assert turn.waited_s >= told[0]
     assert len(told) >= 1
 
 
@@ -150,10 +150,10 @@ def test_waiting_is_called_at_once_and_again(holder: Callable[[], Holder]) -> No
         if len(told) == 3:
             first.release()
 
-    with exclusive(UUID, waiting) as waited:
+    with alone(UUID, waiting) as turn:
         pass
     assert told[1] >= told[0] + 1.0 and told[2] >= told[1] + 1.0
-    assert waited >= told[2]
+    assert turn.waited_s >= told[2]
 
 
 def test_giving_up_leaves_nothing_held(holder: Callable[[], Holder]) -> None:
@@ -165,7 +165,7 @@ def test_giving_up_leaves_nothing_held(holder: Callable[[], Holder]) -> None:
 
 
 def test_locks_of_other_cards_are_free() -> None:
-    with exclusive(UUID, nobody), exclusive("another", nobody):
+    with alone(UUID, nobody), alone("another", nobody):
         pass
 
 
@@ -176,9 +176,9 @@ def test_uuids_with_and_without_prefix_share_a_lock(holder: Callable[[str], Hold
 
 
 def test_a_thread_may_enter_again(holder: Callable[[], Holder]) -> None:
-    with exclusive(UUID, nobody):
-        with exclusive(UUID, nobody) as waited:
-            assert waited == 0.0
+    with alone(UUID, nobody):
+        with alone(UUID, nobody) as turn:
+            assert turn.waited_s == 0.0
         other = holder()
         assert other.says()[0] == "waiting"  # the inner one's end did not release it
     while other.says()[0] != "held":
@@ -187,7 +187,7 @@ def test_a_thread_may_enter_again(holder: Callable[[], Holder]) -> None:
 
 def test_another_thread_waits() -> None:
     seen: list[bool] = []
-    with exclusive(UUID, nobody):
+    with alone(UUID, nobody):
         thread = threading.Thread(target=lambda: seen.append(is_free()))
         thread.start()
         thread.join(LONG_S)
@@ -196,7 +196,7 @@ def test_another_thread_waits() -> None:
 
 
 def test_an_error_inside_releases() -> None:
-    with pytest.raises(ZeroDivisionError), exclusive(UUID, nobody):
+    with pytest.raises(ZeroDivisionError), alone(UUID, nobody):
         raise ZeroDivisionError
     seen: list[bool] = []
     thread = threading.Thread(target=lambda: seen.append(is_free()))
@@ -215,7 +215,7 @@ def umask(mask: int) -> Iterator[None]:
 
 
 def test_lock_files_can_be_used_by_all_users(places: Path) -> None:
-    with umask(0o077), exclusive(UUID, nobody):
+    with umask(0o077), alone(UUID, nobody):
         pass
     assert stat.S_IMODE((places / SHARED).stat().st_mode) == 0o1777
     assert stat.S_IMODE((places / SHARED / NAME).stat().st_mode) == 0o666
@@ -226,12 +226,14 @@ def test_lock_files_can_be_used_by_all_users(places: Path) -> None:
     "uuid", ["../../etc/passwd", "a/b\\c d\n\0é", "", ".", "x" * 5000, "-rf *"]
 )
 def test_file_names_of_odd_uuids_stay_in_the_folder(places: Path, uuid: str) -> None:
-    with exclusive(uuid, nobody):
+    with alone(uuid, nobody):
         pass
-    (file,) = (places / SHARED).iterdir()
-    assert file.name.startswith("kernel-harness-gpu-") and file.name.endswith(".lock")
-    assert len(file.name) < 100
-    assert file.name.isascii() and file.name.isprintable()
+    files = list((places / SHARED).iterdir())
+    assert len(files) == 2
+    for file in files:
+        assert file.name.startswith("kernel-harness-gpu-") and file.name.endswith(".lock")
+        assert len(file.name) < 100
+        assert file.name.isascii() and file.name.isprintable()
 
 
 def own_file(tmp_path: Path) -> Path:
@@ -302,7 +304,7 @@ def test_a_lock_file_that_cannot_be_shared_is_the_users_own(
     places: Path, tmp_path: Path, prepare: Callable[[Path], None], holder: Callable[[], Holder]
 ) -> None:
     prepare(places)
-    with exclusive(UUID, nobody):
+    with alone(UUID, nobody):
         assert own_file(tmp_path).is_file()
         assert holder().says()[0] == "waiting"
     assert not (places / "nowhere").exists()
@@ -317,6 +319,6 @@ def test_no_place_for_the_lock_is_a_machine_error(
 ) -> None:
     file_for_folder(places)
     (tmp_path / "cache").write_text("")
-    manager = cast(AbstractContextManager[float], exclusive(UUID, nobody))
+    manager = cast(AbstractContextManager[float], alone(UUID, nobody))
     with pytest.raises(MachineError, match="TMPDIR"), manager:
         pass

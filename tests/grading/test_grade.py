@@ -254,6 +254,16 @@ def test_the_idle_device_is_measured_before_anything_submitted_runs(
     assert order == ["idle", "submission", "idle", "submission", "idle"]
 
 
+class Warmed(CpuDevice):
+    """Is warm once a measurement has said so."""
+
+    warm = False
+
+    @contextmanager
+    def exclusive(self, waiting: Callable[[float], None]) -> Iterator[Exclusive]:
+        yield Exclusive(warm=self.warm, note_warm=lambda: setattr(self, "warm", True))
+
+
 def test_a_measurement_soon_after_another_needs_a_part_of_the_warm_up(
     open_grader: OpenGrader, job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,12 +277,9 @@ def test_a_measurement_soon_after_another_needs_a_part_of_the_warm_up(
 
     monkeypatch.setattr(benchmark, "measure_shape", measure_shape)
     cases = job().problem.timed_cases(emulated=True)
-    grader = open_grader(budget=replace(CPU_BUDGET, warm_s=0.1))
+    grader = open_grader(Warmed(), budget=replace(CPU_BUDGET, warm_s=0.1))
     for number in range(2):
         assert grader.grade(job(f"{HONEST}#{number}"), Options()).accepted
-    a_minute_later = time.perf_counter() + 60
-    monkeypatch.setattr(benchmark.time, "perf_counter", lambda: a_minute_later)
-    assert grader.benchmark.warmed_s(CPU_BUDGET) == 0.0
     assert warmed == [0.0, pytest.approx(0.075)]
 
 
@@ -281,10 +288,48 @@ def test_a_measurement_that_ends_at_once_has_warmed_nothing_up(
 ) -> None:
     wrong = Fault(Verdict.WRONG_ANSWER, "1 of 2 elements of y are wrong")
     monkeypatch.setattr(benchmark, "measure_shape", lambda *_: wrong)
-    budget = replace(CPU_BUDGET, warm_s=0.1)
-    grader = open_grader(budget=budget)
+    device = Warmed()
+    grader = open_grader(device, budget=replace(CPU_BUDGET, warm_s=0.1))
     assert grader.grade(job(), Options()).verdict is Verdict.WRONG_ANSWER
-    assert grader.benchmark.warmed_s(budget) == 0.0
+    assert not device.warm
+
+
+def test_a_baseline_is_timed_by_itself_once_where_its_times_are_kept(
+    open_grader: OpenGrader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[str] = []
+    plain = benchmark.keep_times
+
+    def keep_times(baseline, task, case, *rest):
+        assert not any(running)  # no submission has a process yet
+        kept.append(case.spec)
+        return plain(baseline, task, case, *rest)
+
+    running: list[bool] = []
+
+    class Noted(Session):
+        def __init__(self, *how: Any, **more: Any) -> None:
+            super().__init__(*how, **more)
+            running.append(True)
+
+        def close(self) -> None:
+            super().close()
+            running.clear()
+
+    monkeypatch.setattr(benchmark, "keep_times", keep_times)
+    grader = open_grader(budget=replace(CPU_BUDGET, baseline_kept_s=300.0), open_session=Noted)
+    specs = [case.spec for case in job().problem.timed_cases(emulated=True)]
+    for number in range(2):
+        result = grader.grade(job(f"{HONEST}#{number}"), Options())
+        assert result.accepted
+        assert [each.spec for each in result.measurements] == specs
+        assert all(0.1 < each.speedup.value < 10 for each in result.measurements)
+        assert all(each.baseline_kernels is None for each in result.measurements)
+    assert kept == specs
+    later = time.monotonic() + 301
+    monkeypatch.setattr(benchmark.time, "monotonic", lambda: later)
+    assert grader.grade(job(f"{HONEST}#2"), Options()).accepted
+    assert kept == 2 * specs
 
 
 def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader, job) -> None:

@@ -694,6 +694,20 @@ def test_without_stop_the_device_is_probed_once_before_go(
     assert session.probes == (4e-5, 2e-4)
 
 
+def test_calls_whose_time_decides_nothing_need_no_probes(
+    ready: Ready, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, batch, _ = ready(HONEST)
+    seen: list[str] = []
+    fill, waiting = Batch.fill, session._done.wait
+    monkeypatch.setattr(session._device, "probe", lambda *_: seen.append("probe"))
+    monkeypatch.setattr(session._device, "synchronize", lambda: seen.append("waited for"))
+    monkeypatch.setattr(Batch, "fill", lambda *how: (seen.append("fill"), fill(*how)))
+    monkeypatch.setattr(session._done, "wait", lambda *how: (seen.append("go"), waiting(*how))[1])
+    assert isinstance(session.run(batch, "one", probed=False), float)
+    assert seen == ["fill", "waited for", "go"]
+
+
 def test_inputs_of_a_round_are_new(ready: Ready) -> None:
     session, batch, arena = ready(HONEST)
     seen = []

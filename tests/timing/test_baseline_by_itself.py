@@ -1,5 +1,6 @@
 """The baseline's time when the submission has ended, against its time beside it."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -19,7 +20,7 @@ from harness.device.cpu import CpuDevice
 from harness.grading.result_builder import make_score
 from harness.judge.task import Task
 from harness.records.measurement import Clocks, Measurement
-from harness.timing.baseline_by_itself import slowed_baseline, time_by_itself
+from harness.timing.baseline_by_itself import keep_times, slowed_baseline, time_by_itself
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import measure_shape
 from harness.timing.timed_program import BaselineError
@@ -127,3 +128,25 @@ def test_what_may_be_noise_is_not_said(shift_task: Task) -> None:
 def test_a_baseline_that_fails_is_an_error(shift_task: Task) -> None:
     with pytest.raises(BaselineError, match=FAULT.message):
         again(shift_task, 2e-3, 2e-3, fails="run")
+
+
+def test_times_are_kept_of_batches_as_long_as_any(shift_task: Task) -> None:
+    session = FakeSession(1e-3, constant=3e-4)
+    session.kernels = 2.0
+    baseline = fake_program(shift_task, session, trusted=True)
+    overhead = FakeOverheadProbe(3e-4)
+    budget = replace(BUDGET, warm_s=0.05)
+    before = time.monotonic()
+    kept = keep_times(baseline, shift_task, CASE, budget, cast(OverheadProbe, overhead))
+    assert kept.calls == 20
+    assert kept.kernels == 2.0
+    assert before <= kept.at <= time.monotonic()
+    assert len(kept.times) == 8
+    assert [each.batch_s - each.null_batch_s for each in kept.times] == pytest.approx([1e-3] * 8)
+    assert [calls for calls, _ in session.batches[-11:]] == [20] * 11  # 3 of 20 ms to warm up
+
+
+def test_a_baseline_whose_times_cannot_be_kept_is_an_error(shift_task: Task) -> None:
+    baseline = fake_program(shift_task, FakeSession(fails="run"), trusted=True)
+    with pytest.raises(BaselineError):
+        keep_times(baseline, shift_task, CASE, BUDGET, None)

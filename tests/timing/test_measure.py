@@ -31,7 +31,7 @@ from harness.timing.budget import TimingBudget
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.measure import measure_shape, with_baseline
 from harness.timing.statistics import Timed
-from harness.timing.timed_program import BaselineError, CallSize, TimedProgram
+from harness.timing.timed_program import BaselineError, CallSize, KeptTimes, TimedProgram
 
 
 def measured(
@@ -538,3 +538,61 @@ class TestHeldToAccount:
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(2e-3)
         assert result.launch_overhead_s == 0.0
+
+
+class TestKept:
+    """Times of the baseline by itself, taken before, count beside the submission's."""
+
+    TIMES = KeptTimes((Timed(4.3e-3, 3e-4), Timed(4.31e-3, 3e-4)), 5, 2.0, at=0.0)
+
+    def kept(self, task: Task, submission: FakeSession, overhead: FakeOverheadProbe) -> Measurement:
+        self.beside = FakeSession()
+        baseline = fake_program(task, self.beside, trusted=True)
+        baseline.kept = {CASE.spec: self.TIMES}
+        result = measure_shape(
+            task, CASE, fake_program(task, submission), baseline,
+            BUDGET, cast(OverheadProbe, overhead), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert baseline.sizes == {}
+        return result
+
+    def test_only_the_submission_is_timed(self, shift_task: Task) -> None:
+        overhead = FakeOverheadProbe(3e-4)
+        result = self.kept(shift_task, session_of(1e-3), overhead)
+        assert self.beside.batches == []
+        assert len(overhead.filled) == BUDGET.min_blocks
+        assert result.time_s.value == pytest.approx(1e-3)
+        assert result.baseline_s.value == pytest.approx(4e-3, rel=2e-3)
+        assert result.speedup.value == pytest.approx(4.0, rel=2e-3)
+        assert (result.baseline_calls_per_batch, result.baseline_kernels) == (5, 2.0)
+        assert len(result.baseline_samples_s) == len(result.samples_s) == BUDGET.min_blocks
+
+    def test_another_shape_is_timed_in_turns(self, shift_task: Task) -> None:
+        baseline_session = FakeSession(2e-3)
+        baseline = fake_program(shift_task, baseline_session, trusted=True)
+        baseline.kept = {"n=7,s=1.0": self.TIMES}
+        result = measure_shape(
+            shift_task, CASE, fake_program(shift_task, FakeSession(1e-3)), baseline,
+            BUDGET, cast(OverheadProbe, FakeOverheadProbe(1e-4)), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert len(baseline_session.batches) >= BUDGET.min_blocks
+        assert result.speedup.value == pytest.approx(2.0, rel=0.01)
+
+
+def test_a_shape_before_tells_how_long_a_batch_has_to_be(shift_task: Task) -> None:
+    """Calls that took a quarter of the baseline's are tried as if they did so again."""
+    session = FakeSession(1e-3)
+    submission = fake_program(shift_task, session)
+    for per_call, baseline_s in ((1e-3, 4e-3), (2.1e-3, 8e-3)):
+        session.per_call = per_call
+        session.batches.clear()
+        baseline = fake_program(shift_task, FakeSession(baseline_s), trusted=True)
+        result = measure_shape(
+            shift_task, CASE, submission, baseline,
+            BUDGET, cast(OverheadProbe, FakeOverheadProbe(0.0)), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+    assert submission.times_as_long == pytest.approx(2.1 / 8, rel=0.01)
+    assert {calls for calls, _ in session.batches} == {10}  # 20 ms, not 1 call at first

@@ -1,0 +1,52 @@
+"""What a batch is filled with, kept where no submission can write to it."""
+
+import torch
+from torch import Tensor
+
+from harness.judge.layout import Layout
+
+
+class OwnCopy:
+    """A copy of all that is written to ``shared`` (bytes, uint8), laid out like it.
+
+    ``bytes`` are to be written first, and ``seed`` says from what.
+    """
+
+    def __init__(self, shared: Tensor, layout: Layout) -> None:
+        self._shared = shared
+        self._layout = layout
+        self.bytes = torch.zeros_like(shared)  # what it held before was ours alone
+        self.seed: str | None = None
+
+    def show(self) -> None:
+        """Write it to the shared bytes."""
+        self._shared.copy_(self.bytes)
+
+    def show_others(self) -> None:
+        """Write it there, but to each call what the next one reads, to the last the first's."""
+        self.show()
+        for slots in self._layout.read:
+            shared, own = (slots.bits(self._layout.rows(d, slots)) for d in self._both)
+            shared.copy_(own.roll(-1, 0))
+
+    def put_back(self) -> None:
+        """Write what is only read to the shared bytes again."""
+        for slots in self._layout.constant:
+            shared, own = (self._layout.rows(d, slots) for d in self._both)
+            shared.copy_(own)
+
+    @property
+    def _both(self) -> tuple[Tensor, Tensor]:
+        return self._shared, self.bytes
+
+    def first_change(self) -> int | None:
+        """The first byte of what is only read, gaps and guards too, that differs; None if none."""
+        stretches = [(slots.base, self._layout.end(slots)) for slots in self._layout.constant]
+        differ = [self._shared[a:b] != self.bytes[a:b] for a, b in stretches]
+        if not differ or not bool(torch.stack([each.any() for each in differ]).any()):
+            return None
+        return min(
+            start + int(found[0])
+            for (start, _), each in zip(stretches, differ, strict=True)
+            if len(found := each.nonzero())
+        )

@@ -1,0 +1,196 @@
+"""Many judges check on a card, or one takes times, who goes first."""
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.device import card_turns
+from harness.device.card_turns import alone, beside_others
+
+UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
+LONG_S = 60.0
+
+JUDGE = """
+import sys
+from harness.device import card_turns
+
+def waiting(seconds):
+    if seconds < 0.5:
+        print("waits", flush=True)
+
+for line in sys.stdin:
+    with getattr(card_turns, line.strip())(sys.argv[1], waiting):
+        print("has it", flush=True)
+        sys.stdin.readline()
+    print("is done", flush=True)
+"""
+
+
+@pytest.fixture(autouse=True)
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders of the test's own for temporary files and for the user's cache."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+class Judge:
+    """Another process that takes turns."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", JUDGE, UUID],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def asks(self, turn: str) -> "Judge":
+        return self._write(turn)
+
+    def goes_on(self) -> "Judge":
+        return self._write("")
+
+    def _write(self, line: str) -> "Judge":
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        return self
+
+    def says(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+
+@pytest.fixture
+def judge() -> Iterator[Callable[[], Judge]]:
+    started: list[Judge] = []
+
+    def start() -> Judge:
+        started.append(Judge())
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.process.kill()
+        each.process.communicate(timeout=LONG_S)
+
+
+def nobody(seconds: float) -> None:
+    raise AssertionError(f"had to wait, {seconds} s so far")
+
+
+def test_many_check_at_once(judge: Callable[[], Judge]) -> None:
+    assert judge().asks("beside_others").says() == "has it"
+    assert judge().asks("beside_others").says() == "has it"
+    with beside_others(UUID, nobody), beside_others(f"GPU-{UUID}", nobody):
+        pass
+
+
+def test_who_takes_times_waits_for_all_who_check(judge: Callable[[], Judge]) -> None:
+    first, second, timing = judge(), judge(), judge()
+    assert first.asks("beside_others").says() == "has it"
+    assert second.asks("beside_others").says() == "has it"
+    assert timing.asks("alone").says() == "waits"
+    assert first.goes_on().says() == "is done"
+    assert second.goes_on().says() == "is done"
+    assert timing.says() == "has it"
+
+
+def test_nobody_begins_to_check_while_somebody_wants_to_take_times(
+    judge: Callable[[], Judge],
+) -> None:
+    first, late, one, other = judge(), judge(), judge(), judge()
+    assert first.asks("beside_others").says() == "has it"
+    assert one.asks("alone").says() == "waits"
+    assert late.asks("beside_others").says() == "waits"
+    assert other.asks("alone").says() == "waits"
+    assert first.goes_on().says() == "is done"
+    # Of both who take times either may be first; then comes the other, and then who checks.
+    said = []
+    for each in (one, other):
+        thread = threading.Thread(target=lambda j=each: said.append((j, j.says())))
+        thread.start()
+    while not said:
+        time.sleep(0.01)
+    assert said[0][1] == "has it"
+    assert said[0][0].goes_on().says() == "is done"
+    while len(said) < 2:
+        time.sleep(0.01)
+    assert said[1][1] == "has it"
+    assert late.process.poll() is None
+    assert said[1][0].goes_on().says() == "is done"
+    assert late.says() == "has it"
+
+
+def test_who_is_killed_lets_go(judge: Callable[[], Judge]) -> None:
+    first, second = judge(), judge()
+    assert first.asks("alone").says() == "has it"
+    assert second.asks("beside_others").says() == "waits"
+    first.process.kill()
+    assert second.says() == "has it"
+
+
+def test_who_checks_steps_out_to_take_times(judge: Callable[[], Judge]) -> None:
+    other = judge()
+    with beside_others(UUID, nobody):
+        with alone(UUID, nobody):
+            assert other.asks("beside_others").says() == "waits"
+        assert other.says() == "has it"
+        # It checks itself again: nobody takes times before it is done.
+        assert other.goes_on().says() == "is done"
+        assert other.asks("alone").says() == "waits"
+    assert other.says() == "has it"
+
+
+def test_an_error_in_between_leaves_the_turn_to_check(judge: Callable[[], Judge]) -> None:
+    other = judge()
+    with beside_others(UUID, nobody):
+        with pytest.raises(ZeroDivisionError), alone(UUID, nobody):
+            raise ZeroDivisionError
+        assert other.asks("alone").says() == "waits"
+    assert other.says() == "has it"
+
+
+def test_who_is_told_to_end_does_not_wait_for_another_turn(judge: Callable[[], Judge]) -> None:
+    other = judge()
+    with pytest.raises(KeyboardInterrupt), beside_others(UUID, nobody), alone(UUID, nobody):
+        assert other.asks("alone").says() == "waits"
+        raise KeyboardInterrupt
+    assert other.says() == "has it"
+
+
+def test_other_threads_of_who_takes_times_use_the_card(judge: Callable[[], Judge]) -> None:
+    used = []
+
+    def use() -> None:
+        with beside_others(UUID, lambda _: None):
+            used.append(UUID)
+
+    with alone(UUID, nobody):
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join(LONG_S)
+        assert used == [UUID]
+        assert judge().asks("beside_others").says() == "waits"
+
+
+def test_a_card_is_warm_for_a_while_after_somebody_has_said_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with alone(UUID, nobody) as turn:
+        assert not turn.warm()
+        turn.note_warm()
+    with alone(UUID, nobody) as turn:
+        assert turn.warm()
+        now = time.time()
+        monkeypatch.setattr(card_turns.time, "time", lambda: now + card_turns.WARM_S)
+        assert not turn.warm()
+        monkeypatch.setattr(card_turns.time, "time", lambda: now - 60)  # a clock that was set back
+        assert not turn.warm()

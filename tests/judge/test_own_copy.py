@@ -1,0 +1,134 @@
+"""Inputs of cases are kept where no submission can write, and right answers follow from them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+import torch
+from support.fake_sessions import CASE
+
+from harness.judge.batch import Batch
+from harness.judge.contents import GUARD
+from harness.judge.layout import lay_out
+from harness.judge.own_copy import OwnCopy
+from harness.judge.task import Task
+from harness.problem.sampling.footprint import CALLS
+
+
+@contextmanager
+def filled(task: Task, calls: int = CALLS) -> Iterator[Batch]:
+    arena = task.device.arena(lay_out(task, CASE, calls, portable=True).size)
+    try:
+        batch = Batch(task, CASE, arena, calls, portable=True)
+        batch.fill("seed")
+        yield batch
+    finally:
+        arena.close()
+
+
+def answer(batch: Batch) -> None:
+    """Write right answers to what lies in the arena."""
+    for call in range(batch.layout.calls):
+        read = batch.filled(call)
+        batch.outputs(call)["y"].copy_(read["x"] + CASE.scalars["s"])
+
+
+def test_right_answers_are_right(shift_task: Task) -> None:
+    with filled(shift_task) as batch:
+        answer(batch)
+        assert batch.check() is None
+
+
+def test_what_is_changed_while_it_is_written_is_changed(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by work on the device that goes on: it sees inputs before any digest could be taken."""
+    show = OwnCopy.show
+
+    def shown_and_zeroed(own: OwnCopy) -> None:
+        show(own)
+        (slots,) = own._layout.constant
+        slots.elements(own._layout.rows(own._shared, slots))[1].zero_()
+
+    monkeypatch.setattr(OwnCopy, "show", shown_and_zeroed)
+    with filled(shift_task) as batch:
+        answer(batch)  # to zeros
+        found = batch.check()
+        assert found is not None
+        assert (found.call, found.message) == (1, "50 of 50 elements of y are wrong")
+        for call in range(CALLS):
+            batch.outputs(call)["y"].copy_(batch.inputs(call)["x"] + CASE.scalars["s"])
+        batch._bytes[batch.layout.constant[0].base] ^= 1
+        found = batch.check()
+        assert found is not None
+        assert found.message == "const input x was changed (element 0)"
+
+
+def test_what_is_put_back_is_as_it_was(shift_task: Task) -> None:
+    with filled(shift_task) as batch:
+        before = batch.bytes.clone()
+        (slots,) = batch.layout.constant
+        batch.layout.rows(batch.bytes, slots).zero_()
+        assert batch._own is not None
+        assert batch._own.first_change() is not None
+        batch._own.put_back()
+        assert batch._own.first_change() is None
+        assert bool((batch.bytes == before).all())
+
+
+def test_every_byte_is_written(shift_task: Task) -> None:
+    """What the judge's memory held before is no submission's business."""
+    with filled(shift_task) as batch:
+        assert batch._own is not None
+        own = batch._own.bytes
+        own.fill_(0x11)
+        batch._own.seed = None
+        batch.fill("other")
+        again = own.clone()
+        own.fill_(0x22)
+        batch._own.seed = None
+        batch.fill("other")
+        assert bool((again == own).all())
+        assert bool((own[: batch.layout.slots[0].base] == GUARD).all())
+
+
+@pytest.mark.parametrize("calls", [2, 3])
+def test_a_warm_up_reads_what_other_calls_will(shift_task: Task, calls: int) -> None:
+    with filled(shift_task, calls) as batch:
+        batch.fill_for_warm_up("warm-up", "next")
+        warm = [batch.filled(call)["x"] for call in range(calls)]
+        batch.fill("next")
+        for call in range(calls):
+            assert torch.equal(warm[call], batch.inputs((call + 1) % calls)["x"])
+            assert not torch.equal(warm[call], batch.inputs(call)["x"])
+
+
+def test_a_single_call_warms_up_with_inputs_of_its_own(shift_task: Task) -> None:
+    with filled(shift_task, 1) as batch:
+        batch.fill_for_warm_up("warm-up", "next")
+        warm = batch.filled(0)["x"]
+        batch.fill("next")
+        assert not torch.equal(warm, batch.inputs(0)["x"])
+
+
+def test_inputs_that_were_handed_out_stay_as_they_were(shift_task: Task) -> None:
+    with filled(shift_task) as batch:
+        first = batch.inputs(0)["x"]
+        kept = first.clone()
+        batch.fill("other")
+        assert torch.equal(first, kept)
+        batch.inputs(0)["x"].zero_()
+        assert bool(batch.inputs(0)["x"].any())
+
+
+def test_what_is_large_has_a_digest_instead(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.judge import batch as module
+
+    monkeypatch.setattr(module, "SLICE", 16)
+    with filled(shift_task) as batch:
+        assert batch._own is None
+        assert batch._digest is not None
+        answer(batch)
+        assert batch.check() is None
