@@ -9,7 +9,9 @@ Where calls are long, the magnitude is up to half of the work. It only makes the
 calls within what is allowed without it are right beyond doubt, too.
 """
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -105,7 +107,8 @@ class _GraphedCheck:
         self._inputs = _copies(inputs)
         self._outputs = _copies(outputs)
         # Libraries make their plans and workspaces in their first call, which none may capture.
-        _surely_right(task, case, self._inputs, self._outputs, summed)
+        with _no_waits():
+            _surely_right(task, case, self._inputs, self._outputs, summed)
         torch.cuda.synchronize()
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
@@ -118,6 +121,23 @@ class _GraphedCheck:
                 own[name].copy_(tensor)
         self._graph.replay()
         return self._sure
+
+
+@contextmanager
+def _no_waits() -> Iterator[None]:
+    """What waits for the device in this block is a RuntimeError.
+
+    A capture that fails would be one, too, but would leave torch in the middle of it: its allocator
+    gives no memory back from then on, and its generator draws nothing (seen with torch 2.11).
+    """
+    before = torch.cuda.get_sync_debug_mode()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch calls this mode a prototype
+            torch.cuda.set_sync_debug_mode("error")
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(before)
 
 
 def _surely_right(

@@ -1,5 +1,6 @@
 """Whether all calls are right, told at once; with a graph on a GPU."""
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from harness.device.choose import open_device
 from harness.errors import ProblemError
+from harness.judge import checker as checker_module
 from harness.judge.checker import Checker
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -106,6 +108,48 @@ def test_a_graphed_check_agrees_with_the_plain_one(shift_task: Task, kind: type[
     other = Case(sizes={"n": 50}, scalars={"s": 0.25})
     assert not checker.all_surely_right(other, CALLS, calls(task))
     assert checker.all_surely_right(CASE, CALLS, calls(task))
+
+
+class SyncDebug:
+    """Torch's mode in which waiting is an error, which it calls a prototype, once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.mode: int | str = 0
+        self.told = False
+        monkeypatch.setattr(torch.cuda, "get_sync_debug_mode", lambda: self.mode)
+        monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", self.set)
+
+    def set(self, mode: int | str) -> None:
+        self.mode = mode
+        if not self.told:
+            self.told = True
+            warnings.warn("a prototype feature", stacklevel=2)
+
+
+@pytest.mark.filterwarnings("error")
+def test_waiting_is_an_error_for_a_block_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    debug = SyncDebug(monkeypatch)
+    with checker_module._no_waits():
+        assert debug.mode == "error"
+    assert debug.mode == 0
+    with pytest.raises(RuntimeError), checker_module._no_waits():
+        raise RuntimeError("called a synchronizing CUDA operation")
+    assert debug.mode == 0
+
+
+@pytest.mark.gpu
+def test_a_reference_that_waits_leaves_torch_as_it_was(shift_task: Task) -> None:
+    """A capture that failed would keep all memory, and the generator of the device."""
+    device = open_device("cuda")
+    task = replace(shift_task, device=device, reference=Waits(shift_task.problem))
+    free = device.free_bytes()
+    assert Checker(task, reused=True).all_surely_right(CASE, CALLS, calls(task))
+    held = torch.empty(1 << 30, dtype=torch.uint8, device=device.torch_device)
+    assert device.free_bytes() <= free - held.numel()
+    del held
+    assert device.free_bytes() > free - (1 << 29)
+    assert torch.cuda.get_sync_debug_mode() == 0
+    torch.rand(1, device=device.torch_device)
 
 
 @pytest.mark.gpu
