@@ -1,9 +1,14 @@
 """What a batch is filled with, kept where no submission can write to it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 
 from harness.judge.layout import Layout
+
+_FEW = 4 << 20
 
 
 class OwnCopy:
@@ -17,6 +22,19 @@ class OwnCopy:
         self._layout = layout
         self.bytes = torch.zeros_like(shared)  # what it held before was ours alone
         self.seed: str | None = None
+
+    @contextmanager
+    def written(self) -> Iterator[Tensor]:
+        """What is to be written in this block, all of it: few bytes first go to the host's memory.
+
+        On a GPU many small writes take longer than one.
+        """
+        if self.bytes.numel() > _FEW:
+            yield self.bytes
+            return
+        data = torch.zeros(self.bytes.shape, dtype=torch.uint8)
+        yield data
+        self.bytes.copy_(data)
 
     def show(self) -> None:
         """Write it to the shared bytes."""
@@ -38,6 +56,15 @@ class OwnCopy:
     @property
     def _both(self) -> tuple[Tensor, Tensor]:
         return self._shared, self.bytes
+
+    def untouched(self) -> bool:
+        """Whether nothing but elements of outputs differs; False if that is not seen at once."""
+        if not all(slots.dense for slots in self._layout.outputs):
+            return False
+        differ = self._shared != self.bytes
+        for slots in self._layout.outputs:
+            self._layout.rows(differ, slots)[:, : slots.bytes] = False
+        return not bool(differ.any())
 
     def first_change(self) -> int | None:
         """The first byte of what is only read, gaps and guards too, that differs; None if none."""

@@ -7,6 +7,7 @@ import pytest
 import torch
 from support.fake_sessions import CASE
 
+from harness.judge import own_copy
 from harness.judge.batch import Batch
 from harness.judge.contents import GUARD
 from harness.judge.layout import lay_out
@@ -132,3 +133,43 @@ def test_what_is_large_has_a_digest_instead(
         assert batch._digest is not None
         answer(batch)
         assert batch.check() is None
+
+
+@pytest.mark.parametrize("few", [0, 1 << 20])
+def test_what_is_written_is_the_same_by_way_of_the_host(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    with filled(shift_task) as batch:
+        before = batch.bytes.clone()
+    monkeypatch.setattr(own_copy, "_FEW", few)
+    with filled(shift_task) as batch:
+        assert bool((batch.bytes == before).all())
+        answer(batch)
+        assert batch.check() is None
+
+
+def test_only_elements_of_outputs_may_differ(shift_task: Task) -> None:
+    with filled(shift_task) as batch:
+        own = batch._own
+        assert own is not None
+        answer(batch)
+        assert own.untouched()
+        outputs = [
+            range(slots.base + call * slots.stride, slots.base + call * slots.stride + slots.bytes)
+            for slots in batch.layout.outputs
+            for call in range(CALLS)
+        ]
+        for place in range(0, batch.layout.size, 7):
+            batch.bytes[place] ^= 1
+            assert own.untouched() == any(place in each for each in outputs), place
+            batch.bytes[place] ^= 1
+
+
+def test_a_guard_that_was_written_to_is_named(shift_task: Task) -> None:
+    with filled(shift_task) as batch:
+        answer(batch)
+        (slots,) = batch.layout.outputs
+        batch.bytes[slots.base + slots.bytes + 3] ^= 1
+        found = batch.check()
+        assert found is not None
+        assert found.message == "wrote out of bounds: 3 bytes after the end of y"
