@@ -64,7 +64,7 @@ def alone(uuid: str, waiting: Waiting) -> Iterator[Turn]:
     """Have the GPU with this UUID to oneself.
 
     A thread that checks there has its turn to check again afterwards. The files of the locks are
-    those of :mod:`harness.device.lock`, which says who excludes whom.
+    those of :mod:`harness.device.lock_files`, which says who excludes whom.
 
     Raises:
         MachineError: there is no place for the locks, or they cannot be taken.

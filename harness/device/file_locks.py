@@ -1,4 +1,4 @@
-"""Locks of the host's judges: files of :mod:`harness.device.lock`, let go of by whoever ends."""
+"""Locks of the host's judges, on :mod:`harness.device.lock_files`: let go of by whoever ends."""
 
 import contextlib
 import fcntl
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from harness.device.lock import lock_file
+from harness.device.lock_files import lock_file
 from harness.errors import MachineError
 
 POLL_S, _REPORT_S = 0.05, 1.0

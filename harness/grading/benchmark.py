@@ -3,8 +3,10 @@
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from torch import OutOfMemoryError
 
@@ -65,6 +67,15 @@ class ReadyToTime:
     restart: Callable[[], Session | Fault]
 
 
+class _Kept(NamedTuple):
+    """Times of a problem's baseline by itself."""
+
+    since: float
+    """When they were taken, by :func:`time.monotonic`."""
+    times: dict[str, KeptTimes]
+    """By the spec of their case."""
+
+
 class Benchmark:
     """Takes times on one device; has its trusted runners, and its roofline once measured."""
 
@@ -73,42 +84,44 @@ class Benchmark:
         self.roofline = Roofline(device)
         self.trusted = TrustedRunners(device)
         self._sizes: dict[tuple[str, str], dict[str, CallSize]] = {}
-        self._kept: dict[tuple[str, str], dict[str, KeptTimes]] = {}
+        self._kept: dict[tuple[str, str], _Kept] = {}
 
     def sizes(self, task: Task) -> dict[str, CallSize]:
         """What calls of a problem's baseline took in earlier grades, by the spec of their case."""
         return self._sizes.setdefault((task.problem.hash, task.dtype), {})
 
-    def kept(self, task: Task) -> dict[str, KeptTimes]:
-        """Times of a problem's baseline by itself, by the spec of their case."""
-        return self._kept.setdefault((task.problem.hash, task.dtype), {})
-
     def keeps(self, task: Task, budget: TimingBudget) -> bool:
-        """Whether all times of the baseline that the budget needs are kept, and not too old."""
+        """Whether all times of the baseline that the budget has kept are there, and not too old."""
         if not budget.baseline_kept_s or task.problem.format:
             return True
-        kept, oldest = self.kept(task), time.monotonic() - budget.baseline_kept_s
-        return len(kept) > 0 and all(times.at > oldest for times in kept.values())
+        kept = self._kept.get((task.problem.hash, task.dtype))
+        return kept is not None and time.monotonic() - kept.since < budget.baseline_kept_s
 
     def keep(self, task: Task, held: Exclusive, budget: TimingBudget) -> None:
         """Time the baseline by itself, for the measurements that come.
 
-        The device is ``held``, and no submission may have a process.
+        The device is ``held``, and no submission may have a process. Shapes for which the device
+        has no memory are timed in turns.
 
         Raises:
-            MachineError: the baseline does not run here, or the device has no memory for it.
+            MachineError: the baseline does not run here.
         """
-        kept = self.kept(task)
-        kept.clear()
         run = _Run(self, task, held, budget)
-        baseline = run.trusted(
-            self.trusted.baseline(task), reference_task(task), name="baseline", sizes={}
-        )
+        session = self.trusted.baseline(task)
+        baseline = run.trusted(session, reference_task(task), name="baseline")
+        kept = _Kept(time.monotonic(), {})
         try:
-            found = {case.spec: run.kept_times(baseline, case) for case in run.cases}
+            for case in run.cases:
+                with suppress(OutOfDeviceMemory, OutOfMemoryError):
+                    kept.times[case.spec] = run.kept_times(baseline, case)
         finally:
             baseline.make_room()
-        kept.update(found)
+        self._kept[task.problem.hash, task.dtype] = kept
+
+    def _kept_times(self, task: Task, budget: TimingBudget) -> dict[str, KeptTimes]:
+        """Times of the baseline by itself, by the spec of their case."""
+        kept = self._kept.get((task.problem.hash, task.dtype)) if budget.baseline_kept_s else None
+        return {} if kept is None else kept.times
 
     def measure(
         self, draft: ResultBuilder, ready: ReadyToTime, held: Exclusive, budget: TimingBudget
@@ -143,7 +156,7 @@ class Benchmark:
             reference_task(task),
             name="baseline",
             sizes=self.sizes(task),
-            kept=self.kept(task) if run.budget.baseline_kept_s else {},
+            kept=self._kept_times(task, run.budget),
         )
         submission = prepare_for_timing(
             ready.session,

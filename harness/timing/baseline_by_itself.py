@@ -6,7 +6,6 @@ the machine meanwhile, through the host, the bus or the card's clocks, ends with
 
 import itertools
 import math
-import time
 from collections.abc import Iterator
 
 from harness.judge.task import Task
@@ -71,9 +70,9 @@ def keep_times(
 
     Raises:
         BaselineError: the baseline failed.
-        OutOfDeviceMemory: the device has not the memory for a single call.
+        OutOfDeviceMemory, torch.OutOfMemoryError: there is no memory for it.
     """
-    most = most_calls((baseline, baseline), task, case, budget)
+    most = most_calls((baseline,), task, case, budget)
     overhead_s = overhead.batch_s if overhead else 0.0
     size_batch(baseline, task, case, most, budget, overhead_s)
     batch_s = baseline.estimated_call_s * baseline.calls
@@ -81,8 +80,7 @@ def keep_times(
     blocks = _blocks(baseline, f"{task.seed}/{case.spec}/kept", wait_s, overhead)
     warm = max(1, math.ceil(budget.warm_s / batch_s))
     times = tuple(itertools.islice(blocks, warm, warm + _KEPT))
-    kernels = baseline.session.kernels
-    return KeptTimes(times, baseline.calls, kernels, time.monotonic())
+    return KeptTimes(times, baseline.calls, baseline.session.kernels)
 
 
 def _blocks(

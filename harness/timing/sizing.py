@@ -10,7 +10,7 @@ from harness.problem.sampling.footprint import beside_arena
 from harness.session.fault import Fault
 from harness.timing.budget import TimingBudget
 from harness.timing.statistics import Timed, net
-from harness.timing.timed_program import Pair, TimedProgram
+from harness.timing.timed_program import TimedProgram
 
 Samples = tuple[list[Timed], list[Timed]]
 """Per call and block: the submission's, and the baseline's in the same blocks."""
@@ -39,13 +39,15 @@ def choose_calls(call_s: float, round_trip_s: float, max_calls: int, budget: Tim
     return max(1, min(wanted, max_calls, budget.max_calls))
 
 
-def most_calls(pair: Pair, task: Task, case: Case, budget: TimingBudget) -> int:
+def most_calls(
+    programs: Sequence[TimedProgram], task: Task, case: Case, budget: TimingBudget
+) -> int:
     """The most calls that a batch of each may have, once the last is forgotten: at least one.
 
     The memory that is free is shared, less what checking takes beside the arenas, and one call more
     that looks for overlap take.
     """
-    held = sum(program.vacate() for program in pair)
+    held = sum(program.vacate() for program in programs)
     beside = beside_arena(task.problem.tensors_of(case, task.dtype), 1)
     per_call = lay_out(task, case, 1).size
     room = held + task.device.free_bytes() - beside - per_call

@@ -40,8 +40,6 @@ class KeptTimes(NamedTuple):
     """In each of its batches."""
     kernels: float | None
     """That a call launched; None if unknown."""
-    at: float
-    """When they were taken, by :func:`time.monotonic`."""
 
 
 Pair = tuple["TimedProgram", "TimedProgram"]

@@ -32,6 +32,19 @@ for line in sys.stdin:
 """
 
 
+HOLDER = """
+import sys
+from harness.device.card_turns import alone
+
+def waiting(seconds):
+    print("waiting", seconds, flush=True)
+
+with alone(sys.argv[1], waiting) as turn:
+    print("held", turn.waited_s, flush=True)
+    sys.stdin.readline()
+"""
+
+
 @pytest.fixture(autouse=True)
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Folders of the test's own for temporary files and for the user's cache."""
@@ -68,6 +81,43 @@ class Judge:
         return self.process.stdout.readline().strip()
 
 
+class Holder:
+    """Another process that takes the lock and holds it until it is released or killed."""
+
+    def __init__(self, uuid: str = UUID) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOLDER, uuid],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def says(self) -> list[str]:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().split()
+
+    def release(self) -> None:
+        self.process.communicate("\n", timeout=LONG_S)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate(timeout=LONG_S)
+
+
+@pytest.fixture
+def holder() -> Iterator[Callable[[], Holder]]:
+    started: list[Holder] = []
+
+    def start(uuid: str = UUID) -> Holder:
+        started.append(Holder(uuid))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.kill()
+
+
 @pytest.fixture
 def judge() -> Iterator[Callable[[], Judge]]:
     started: list[Judge] = []
@@ -84,6 +134,124 @@ def judge() -> Iterator[Callable[[], Judge]]:
 
 def nobody(seconds: float) -> None:
     raise AssertionError(f"had to wait, {seconds} s so far")
+
+
+class GivenUp(Exception):
+    pass
+
+
+def give_up(_: float) -> None:
+    raise GivenUp
+
+
+def is_free(uuid: str = UUID) -> bool:
+    try:
+        with alone(uuid, give_up):
+            return True
+    except GivenUp:
+        return False
+
+
+def test_a_free_card_is_taken_at_once() -> None:
+    for _ in range(2):
+        with alone(UUID, nobody) as turn:
+            assert turn.waited_s == 0.0
+
+
+def test_one_process_at_a_time_holds_the_lock(holder: Callable[[], Holder]) -> None:
+    first = holder()
+    assert first.says()[0] == "held"
+    second = holder()
+    assert second.says()[0] == "waiting"
+    assert not is_free()
+    first.release()
+    while (said := second.says())[0] == "waiting":
+        pass
+    assert said[0] == "held"
+    assert float(said[1]) > 0
+    assert not is_free()
+    second.release()
+    assert is_free()
+
+
+def test_the_lock_of_a_killed_holder_is_free(holder: Callable[[], Holder]) -> None:
+    first = holder()
+    assert first.says()[0] == "held"
+    told: list[float] = []
+
+    def waiting(seconds: float) -> None:
+        told.append(seconds)
+        first.kill()
+
+    with alone(UUID, waiting) as turn:
+        assert turn.waited_s >= told[0]
+    assert len(told) >= 1
+
+
+@pytest.mark.corpus
+def test_waiting_is_called_at_once_and_again(holder: Callable[[], Holder]) -> None:
+    first = holder()
+    assert first.says()[0] == "held"
+    told: list[float] = []
+
+    def waiting(seconds: float) -> None:
+        told.append(seconds)
+        if len(told) == 3:
+            first.release()
+
+    with alone(UUID, waiting) as turn:
+        pass
+    assert told[1] >= told[0] + 1.0 and told[2] >= told[1] + 1.0
+    assert turn.waited_s >= told[2]
+
+
+def test_giving_up_leaves_nothing_held(holder: Callable[[], Holder]) -> None:
+    first = holder()
+    assert first.says()[0] == "held"
+    assert not is_free()
+    first.release()
+    assert is_free()
+
+
+def test_locks_of_other_cards_are_free() -> None:
+    with alone(UUID, nobody), alone("another", nobody):
+        pass
+
+
+def test_uuids_with_and_without_prefix_share_a_lock(holder: Callable[[str], Holder]) -> None:
+    first = holder(f"GPU-{UUID}")
+    assert first.says()[0] == "held"
+    assert not is_free(UUID)
+
+
+def test_a_thread_may_enter_again(holder: Callable[[], Holder]) -> None:
+    with alone(UUID, nobody):
+        with alone(UUID, nobody) as turn:
+            assert turn.waited_s == 0.0
+        other = holder()
+        assert other.says()[0] == "waiting"  # the inner one's end did not release it
+    while other.says()[0] != "held":
+        pass
+
+
+def test_another_thread_waits() -> None:
+    seen: list[bool] = []
+    with alone(UUID, nobody):
+        thread = threading.Thread(target=lambda: seen.append(is_free()))
+        thread.start()
+        thread.join(LONG_S)
+    assert seen == [False]
+    assert is_free()
+
+
+def test_an_error_inside_releases() -> None:
+    with pytest.raises(ZeroDivisionError), alone(UUID, nobody):
+        raise ZeroDivisionError
+    seen: list[bool] = []
+    thread = threading.Thread(target=lambda: seen.append(is_free()))
+    thread.start()
+    thread.join(LONG_S)
+    assert seen == [True]
 
 
 def test_many_check_at_once(judge: Callable[[], Judge]) -> None:

@@ -21,7 +21,7 @@ from support.plain_languages import PLAIN_LANGUAGES
 from support.samples import failed, measurement
 from torch import OutOfMemoryError
 
-from harness.device.base import ClockReading, Device, Exclusive, Monitor
+from harness.device.base import ClockReading, Device, Exclusive, Monitor, OutOfDeviceMemory
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError
@@ -330,6 +330,28 @@ def test_a_baseline_is_timed_by_itself_once_where_its_times_are_kept(
     monkeypatch.setattr(benchmark.time, "monotonic", lambda: later)
     assert grader.grade(job(f"{HONEST}#2"), Options()).accepted
     assert kept == 2 * specs
+
+
+def test_a_shape_that_has_no_memory_by_itself_is_timed_in_turns(
+    open_grader: OpenGrader, job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    plain = benchmark.keep_times
+
+    def keep_times(baseline, task, case, *rest):
+        asked.append(case.spec)
+        if case == cases[0]:
+            raise OutOfDeviceMemory("cannot allocate 1 GiB", "others have it")
+        return plain(baseline, task, case, *rest)
+
+    monkeypatch.setattr(benchmark, "keep_times", keep_times)
+    cases = job().problem.timed_cases(emulated=True)
+    grader = open_grader(budget=replace(CPU_BUDGET, baseline_kept_s=300.0))
+    for number in range(2):
+        result = grader.grade(job(f"{HONEST}#{number}"), Options())
+        assert result.accepted
+        assert all(0.1 < each.speedup.value < 10 for each in result.measurements)
+    assert asked == [case.spec for case in cases]  # once
 
 
 def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader, job) -> None:

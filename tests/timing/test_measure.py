@@ -543,7 +543,7 @@ class TestHeldToAccount:
 class TestKept:
     """Times of the baseline by itself, taken before, count beside the submission's."""
 
-    TIMES = KeptTimes((Timed(4.3e-3, 3e-4), Timed(4.31e-3, 3e-4)), 5, 2.0, at=0.0)
+    TIMES = KeptTimes((Timed(4.3e-3, 3e-4), Timed(4.31e-3, 3e-4)), 5, 2.0)
 
     def kept(self, task: Task, submission: FakeSession, overhead: FakeOverheadProbe) -> Measurement:
         self.beside = FakeSession()
