@@ -163,6 +163,7 @@ class Batch:
     def _draw(self, own: OwnCopy, seed: str) -> None:
         """Have what is filled in from ``seed`` in our ``own`` copy."""
         if own.seed != seed:
+            own.seed = None
             with own.written() as data:
                 self._contents.write(data, self.layout.slots, seed)
             own.seed = seed

@@ -9,6 +9,7 @@ from torch import Tensor
 from harness.judge.layout import Layout
 
 _FEW = 4 << 20
+"""Bytes that are first written to the host's memory."""
 
 
 class OwnCopy:

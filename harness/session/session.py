@@ -5,10 +5,11 @@ Whatever the runner does ends in a value here: an answer, a time, or a :class:`F
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from typing import Self
 
 from torch import OutOfMemoryError
 
@@ -26,7 +27,7 @@ from harness.session.reported import Returned, copied_per_call, kernels_per_call
 from harness.session.runs import Bindable, Fillable, RunOptions, construct
 from harness.solution.launches import LaunchError
 from harness.wire import messages
-from harness.wire.arguments import KernelLaunch, ListedWeight, ScalarArgument, TensorShape
+from harness.wire.arguments import KernelLaunch, ListedWeight
 from harness.wire.extensions import ROOM, ExtensionRequest, read_requests
 from harness.wire.mailbox import MAILBOX_BYTES, Mailbox
 
@@ -76,7 +77,7 @@ class Session:
         self._mailbox = Mailbox(self._mailbox_fd)
         self._done = DoneWatch(self._mailbox, naps=device.emulated)
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -169,64 +170,6 @@ class Session:
             text = f"{opened.message}\n{self.output()}"
             raise MachineError(f"a runner cannot use {self._device.name}: {text}")
         self.layers = confined.layers
-
-    def compile(
-        self,
-        calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...],
-        arch: int,
-        kernels: int | None = None,
-        *,
-        within_s: float | None = None,
-    ) -> messages.Compiled | Fault:
-        """Have a Triton submission's launches compiled for ``sm_<arch>``; nothing is executed.
-
-        What is built is packed into the descriptor ``kernels``, if there is one, with all
-        configurations that an autotuner may choose. After ``within_s`` seconds of the processor
-        nothing more is begun. The answer is untrusted.
-        """
-        self.start()
-        contract = self._program.contract
-        message = messages.Compile(
-            calls=calls,
-            arch=arch,
-            seconds=self._limits.build_s if within_s is None else within_s,
-            path=tuple(runners.search_path()),
-            entry=contract.called,
-            parameters=contract.parameters,
-        )
-        with self._program.open() as (artifact,):
-            given = (artifact,) if kernels is None else (artifact, kernels)
-            return self._channel.ask(message, messages.Compiled, self._limits.build_s, given)
-
-    def record(
-        self, values: Mapping[str, int | float], arch: int, construction: Construction | None
-    ) -> tuple[tuple[ExtensionRequest, ...], Fault | None]:
-        """The extensions of PyTorch that a Python submission asks for when it is imported.
-
-        Its ``ModelNew`` is made by ``construction``, else with ``values`` (sizes and scalars), on a
-        pretended ``sm_<arch>``. Where that ends with a fault, what was asked for until then;
-        untrusted.
-        """
-        self.start()
-        contract = self._program.contract
-        message = messages.Record(
-            interpret=self._program.interpret,
-            arch=arch,
-            path=tuple(runners.search_path()),
-            values=dict(values),
-            construct=None if construction is None else construct(construction),
-            entry=contract.called,
-            parameters=contract.parameters,
-        )
-        asked = sealed_memory("asked", ROOM)
-        try:
-            with self._program.open() as (artifact,):
-                given = (artifact, asked)
-                seconds = self._limits.prepare_s
-                answer = self._channel.ask(message, messages.Recorded, seconds, given)
-            return read_requests(asked), answer if isinstance(answer, Fault) else None
-        finally:
-            os.close(asked)
 
     def unbuilt(self) -> tuple[ExtensionRequest, ...]:
         """The extensions that the loaded submission has asked for, and that it was not offered."""

@@ -21,8 +21,8 @@ from harness.problem.terms import Limits
 from harness.progress.progress import NoProgress
 from harness.records.result import Result, Verdict
 from harness.sandbox import processes
+from harness.session.build_session import BuildSession
 from harness.session.programs import RunnerProgram
-from harness.session.session import Session
 
 ROOT = Path(__file__).parents[2]
 CHECK = Options(timing=False)
@@ -225,7 +225,7 @@ def test_a_recording_that_is_hostile_harms_itself_alone(grade: Grade, hostile: s
 def test_a_recording_has_limits(hostile: str, limits: dict[str, Any], verdict: Verdict) -> None:
     source = f"{AT_IMPORT}\n{hostile}\n".encode()
     program = RunnerProgram(kind="python", source=source, interpret=True)
-    with Session(program, CpuDevice(), Limits(**limits)) as session:
+    with BuildSession(program, CpuDevice(), Limits(**limits)) as session:
         requests, fault = session.record({}, 90, None)
     assert [request.name for request in requests] == ["tiny"]
     assert fault is not None

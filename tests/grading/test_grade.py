@@ -323,7 +323,7 @@ def test_a_baseline_is_timed_by_itself_once_where_its_times_are_kept(
         result = grader.grade(job(f"{HONEST}#{number}"), Options())
         assert result.accepted
         assert [each.spec for each in result.measurements] == specs
-        assert all(0.1 < each.speedup.value < 10 for each in result.measurements)
+        assert all(each.speedup.value > 0 for each in result.measurements)
         assert all(each.baseline_kernels is None for each in result.measurements)
     assert kept == specs
     later = time.monotonic() + 301
@@ -350,7 +350,7 @@ def test_a_shape_that_has_no_memory_by_itself_is_timed_in_turns(
     for number in range(2):
         result = grader.grade(job(f"{HONEST}#{number}"), Options())
         assert result.accepted
-        assert all(0.1 < each.speedup.value < 10 for each in result.measurements)
+        assert all(each.speedup.value > 0 for each in result.measurements)
     assert asked == [case.spec for case in cases]  # once
 
 

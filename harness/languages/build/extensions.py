@@ -21,8 +21,8 @@ from harness.problem.gradable import Gradable
 from harness.problem.terms import Limits
 from harness.records.build import Build
 from harness.records.result import Verdict
+from harness.session.build_session import BuildSession
 from harness.session.programs import timed_program
-from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure, Extension, Target
 from harness.wire.extensions import (
     MAX_EXTENSIONS,
@@ -136,7 +136,7 @@ def _recorded(artifact: Artifact, problem: Gradable, cache: Cache) -> tuple[Exte
 
     def record(folder: Path) -> BuildOutcome:
         nonlocal unkept
-        with Session(timed_program(artifact), CpuDevice(), problem.limits) as session:
+        with BuildSession(timed_program(artifact), CpuDevice(), problem.limits) as session:
             requests, fault = session.record(values, arch, construction)
         if fault is not None:  # it might get further another time
             unkept = requests

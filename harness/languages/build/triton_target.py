@@ -28,9 +28,9 @@ from harness.records.result import Verdict
 from harness.runner.triton.kernel_cache import packed
 from harness.sandbox.host_memory import is_near, oom_kills
 from harness.sandbox.pause_gate import clock
+from harness.session.build_session import BuildSession
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram
-from harness.session.session import Session
 from harness.solution.contract import Contract
 from harness.solution.model import Artifact, Solution
 from harness.wire.arguments import ScalarArgument, TensorShape
@@ -59,10 +59,10 @@ class _TritonBuild(NamedTuple):
     contract: Contract
     calls: tuple[tuple[TensorShape | ScalarArgument, ...], ...]
 
-    def session(self, limits: Limits) -> Session:
+    def session(self, limits: Limits) -> BuildSession:
         """A runner of its own, without the card."""
         program = RunnerProgram(kind="python", source=self.solution.source, contract=self.contract)
-        return Session(program, CpuDevice(), limits)
+        return BuildSession(program, CpuDevice(), limits)
 
 
 def compile_triton(
