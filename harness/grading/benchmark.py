@@ -48,6 +48,8 @@ from harness.timing.trusted import TrustedRunners
 
 _PREPARE_S = 120.0
 """Seconds for a further baseline, whose first call may compile."""
+_WARM_S = 0.7
+"""Seconds that a cold device is at work before times are taken that are kept."""
 _WARMED = 0.75
 """The part of a warm-up that is done where the device was warm a few seconds ago: checks are at
 work on it between two measurements."""
@@ -110,13 +112,16 @@ class Benchmark:
         session = self.trusted.baseline(task)
         baseline = run.trusted(session, reference_task(task), name="baseline")
         kept = _Kept(time.monotonic(), {})
+        warm_s = 0.0 if held.warm else _WARM_S
         try:
             for case in run.cases:
                 with suppress(OutOfDeviceMemory, OutOfMemoryError):
-                    kept.times[case.spec] = run.kept_times(baseline, case)
+                    kept.times[case.spec] = run.kept_times(baseline, case, warm_s)
+                    warm_s = 0.0
         finally:
             baseline.make_room()
         self._kept[task.problem.hash, task.dtype] = kept
+        held.note_warm()
 
     def _kept_times(self, task: Task, budget: TimingBudget) -> dict[str, KeptTimes]:
         """Times of the baseline by itself, by the spec of their case."""
@@ -263,10 +268,10 @@ class _Run:
             finally:
                 baseline.release()
 
-    def kept_times(self, baseline: TimedProgram, case: Case) -> KeptTimes:
-        """Times of the baseline on one shape, by itself."""
+    def kept_times(self, baseline: TimedProgram, case: Case, warm_s: float) -> KeptTimes:
+        """Times of the baseline on one shape, by itself, after ``warm_s`` of work."""
         self._progress.phase(f"time the baseline on {case.spec}")
-        return keep_times(baseline, self._task, case, self.budget, self._overhead)
+        return keep_times(baseline, self._task, case, self.budget, self._overhead, warm_s)
 
     def baseline_by_itself(
         self, baseline: TimedProgram, measured: tuple[Measurement, ...]

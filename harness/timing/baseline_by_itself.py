@@ -65,8 +65,11 @@ def keep_times(
     case: Case,
     budget: TimingBudget,
     overhead: OverheadProbe | None,
+    warm_s: float,
 ) -> KeptTimes:
     """Times of the baseline on one shape, for measurements without it; no submission may be there.
+
+    The device is at work for ``warm_s`` before.
 
     Raises:
         BaselineError: the baseline failed.
@@ -78,7 +81,7 @@ def keep_times(
     batch_s = baseline.estimated_call_s * baseline.calls
     wait_s = min(batch_s, budget.null_batch_s)
     blocks = _blocks(baseline, f"{task.seed}/{case.spec}/kept", wait_s, overhead)
-    warm = max(1, math.ceil(budget.warm_s / batch_s))
+    warm = max(1, math.ceil(warm_s / batch_s))
     times = tuple(itertools.islice(blocks, warm, warm + _KEPT))
     return KeptTimes(times, baseline.calls, baseline.session.kernels)
 

@@ -95,16 +95,15 @@ def _measure(
     submission, baseline = pair
     overhead_s = overhead.batch_s if overhead else 0.0
     kept = baseline.kept.get(case.spec)
+    programs: Sequence[TimedProgram] = pair if kept is None else (submission,)
     if kept is not None:
         baseline.calls, baseline.estimated_call_s = kept.calls, net(kept.times)
-    for program, like in ((baseline, None), (submission, baseline)):
-        if program is baseline and kept is not None:
-            continue
+    for program in reversed(programs):
+        like = baseline if program is submission else None
         fault = size_batch(program, task, case, max_calls, budget, overhead_s, like)
         if fault is not None:
             return fault
-    timed_programs = pair if kept is None else (submission,)
-    nulls = _NullBatches(overhead, timed_programs, budget) if overhead else None
+    nulls = _NullBatches(overhead, programs, budget) if overhead else None
     samples: Samples = ([], [])
     start = time.perf_counter()
     overlap = OverlapAudit(pair, task, case, budget)
@@ -113,7 +112,7 @@ def _measure(
     for block in itertools.count():
         began = time.perf_counter()
         seed = f"{task.seed}/{case.spec}/{block}"
-        timed = _time_block(timed_programs, block, seed, nulls)
+        timed = _time_block(programs, block, seed, nulls)
         if isinstance(timed, Fault):
             return timed
         looking_s = -overlap.spent_s
@@ -143,7 +142,7 @@ def _measure(
         on_block(samples)
         if not enough(samples, now - start, budget):
             continue
-        longer = too_short(timed_programs, samples, max_calls, budget)
+        longer = too_short(programs, samples, max_calls, budget)
         if nulls is None or not longer:
             break
         for program, calls in longer:

@@ -134,8 +134,8 @@ def test_times_are_kept_of_batches_as_long_as_any(shift_task: Task) -> None:
     session.kernels = 2.0
     baseline = fake_program(shift_task, session, trusted=True)
     overhead = FakeOverheadProbe(3e-4)
-    budget = replace(BUDGET, warm_s=0.05)
-    kept = keep_times(baseline, shift_task, CASE, budget, cast(OverheadProbe, overhead))
+    probe = cast(OverheadProbe, overhead)
+    kept = keep_times(baseline, shift_task, CASE, BUDGET, probe, warm_s=0.05)
     assert kept.calls == 20
     assert kept.kernels == 2.0
     assert len(kept.times) == 8
@@ -146,4 +146,4 @@ def test_times_are_kept_of_batches_as_long_as_any(shift_task: Task) -> None:
 def test_a_baseline_whose_times_cannot_be_kept_is_an_error(shift_task: Task) -> None:
     baseline = fake_program(shift_task, FakeSession(fails="run"), trusted=True)
     with pytest.raises(BaselineError):
-        keep_times(baseline, shift_task, CASE, BUDGET, None)
+        keep_times(baseline, shift_task, CASE, BUDGET, None, 0.0)
