@@ -94,7 +94,7 @@ class Benchmark:
 
     def keeps(self, task: Task, budget: TimingBudget) -> bool:
         """Whether all times of the baseline that the budget has kept are there, and not too old."""
-        if not budget.baseline_kept_s or task.problem.format:
+        if not budget.baseline_kept_s or task.problem.format or not task.problem.baselines:
             return True
         kept = self._kept.get((task.problem.hash, task.dtype))
         return kept is not None and time.monotonic() - kept.since < budget.baseline_kept_s

@@ -354,6 +354,14 @@ def test_a_shape_that_has_no_memory_by_itself_is_timed_in_turns(
     assert asked == [case.spec for case in cases]  # once
 
 
+def test_a_problem_without_a_baseline_has_none_by_itself(open_grader: OpenGrader, job) -> None:
+    grader = open_grader(budget=replace(CPU_BUDGET, baseline_kept_s=300.0))
+    mine = job(problem=replace(job().problem, baselines={}))
+    result = grader.grade(mine, Options())
+    assert result.accepted
+    assert result.notes[-1] == "not timed: shift has no baseline"
+
+
 def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader, job) -> None:
     class Card(CpuDevice):
         rankable = True
