@@ -8,7 +8,7 @@ can fail an honest kernel. Complex numbers get both components independently, by
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -17,19 +17,15 @@ from torch import Generator, Tensor
 from harness.problem.case import FAMILIES, NONFINITE, SPARSE
 from harness.problem.dtypes import DTYPES
 from harness.problem.model import Distribution, Parameter
+from harness.problem.sampling import pieces
+from harness.problem.sampling.whole_numbers import bounds, fill_whole, integers, signs
 from harness.problem.sums import (
     damped,
     largest_mean,
     mean_of,
     one_sided,
     spread_of,
-    whole_bounds,
 )
-
-_MAX_CHUNK = 1 << 24
-"""Elements drawn at a time on the CPU, in float64: 128 MiB."""
-_MAX_DEVICE_CHUNK = 1 << 22
-"""Elements drawn at a time elsewhere, where some families make four int64 of each: 128 MiB."""
 
 _SCALES = {"large": 20, "tiny": -20, "mixed": 8}
 _HALF_SCALES = {"large": 1, "tiny": -3, "mixed": 2}
@@ -98,20 +94,20 @@ def fill(
         # One value for all, or one for each row: drawn with dimensions of 1, then broadcast. A
         # complex number's components keep theirs, so that they differ.
         along = dimensions - 1 if family == "rows" else 0
-        for part in (out,) if _on_host(out) else _chunks(out, along):
+        for part in (out,) if pieces.on_host(out) else pieces.chunks(out, along):
             ones = [1] * (dimensions - along)
             shape = (*part.shape[:along], *ones, *out.shape[dimensions:])
             part.copy_(_repeated(out.dtype, shape, parameter, generator))
     elif family in ("cancellation", SPARSE) and dimensions:
         length = out.shape[dimensions - 1] if family == SPARSE else None
-        for part in (out,) if _on_host(out) else _chunks(out, dimensions, even=True):
+        for part in (out,) if pieces.on_host(out) else pieces.chunks(out, dimensions, even=True):
             _fill_cancelling(part, dimensions, parameter, generator, length)
         _fade_last(out, dimensions)
     elif family == "offset":
-        for part in (out,) if _on_host(out) else _chunks(out, max(0, dimensions - 1)):
+        for part in (out,) if pieces.on_host(out) else pieces.chunks(out, max(0, dimensions - 1)):
             _fill_offset(part, dimensions, parameter, generator, steepest)
     elif not out.is_floating_point():
-        _fill_whole(out, parameter, generator, family)
+        fill_whole(out, parameter, generator, family)
     else:
         _fill_pieces(out, parameter, generator, family)
         if family == NONFINITE and parameter.nonfinite:
@@ -140,9 +136,9 @@ def _fill_pieces(
     ``offsets``, float64 and as large as ``out``, are added to what is drawn, before it is rounded:
     numbers of a coarse type moved by one number round alike, sum after sum.
     """
-    in_place = offsets is None and not _on_host(out)
-    parts = (out,) if in_place and family not in _WITH_TEMPORARIES else _chunks(out)
-    moved = itertools.repeat(None) if offsets is None else _chunks(offsets)
+    in_place = offsets is None and not pieces.on_host(out)
+    parts = (out,) if in_place and family not in _WITH_TEMPORARIES else pieces.chunks(out)
+    moved = itertools.repeat(None) if offsets is None else pieces.chunks(offsets)
     for part, by in zip(parts, moved, strict=False):
         if in_place:
             _fill_real(part, parameter, generator, family, out.dtype)
@@ -153,79 +149,6 @@ def _fill_pieces(
         part.copy_(drawn if by is None else drawn.add_(by))
 
 
-def _on_host(out: Tensor) -> bool:
-    """Whether values must be the same for ever, and memory is no matter."""
-    return out.device.type == "cpu"
-
-
-def _chunks(out: Tensor, dimensions: int | None = None, *, even: bool = False) -> Iterator[Tensor]:
-    """Views of ``out`` that together are all of it, each of bounded size where it can be.
-
-    Only the first ``dimensions`` count, and are cut; ``even``: at even places.
-    """
-    shape = out.shape[:dimensions]
-    most = _MAX_CHUNK if _on_host(out) else _MAX_DEVICE_CHUNK
-    longest = max(range(len(shape)), key=lambda d: shape[d], default=0)
-    unit = 2 if even else 1
-    if math.prod(shape) <= most or shape[longest] <= unit:
-        yield out
-        return
-    units = -(-shape[longest] // unit)
-    pieces = min(-(-math.prod(shape) // most), units)
-    longer = units % pieces  # so many pieces have one unit more than the others
-    lengths = [unit * (units // pieces + (piece < longer)) for piece in range(pieces)]
-    lengths[-1] -= sum(lengths) - shape[longest]
-    for part in torch.split_with_sizes(out, lengths, dim=longest):
-        yield from (part,) if _on_host(out) else _chunks(part, dimensions, even=even)
-
-
-def _bounds(kind: torch.dtype, parameter: Parameter) -> tuple[int, int]:
-    """The lowest and highest number to draw, within what the type holds."""
-    low, high = whole_bounds(DTYPES[str(kind).removeprefix("torch.")], parameter.values)
-    if kind is torch.bool:
-        return low, high
-    limits = torch.iinfo(kind)
-    # random_ takes an upper end that is excluded, and must itself be an int64.
-    top = min(limits.max, torch.iinfo(torch.int64).max - 1)
-    return min(max(low, limits.min), top), min(max(high, limits.min), top)
-
-
-def _fill_whole(out: Tensor, parameter: Parameter, generator: Generator, family: str) -> None:
-    """Fill with integers or booleans, evenly between bounds that the family narrows.
-
-    ``large`` takes the bounds themselves, ``tiny`` −1 … 1, ``integers`` −3 … 3, ``uniform`` nothing
-    below 0; ``zeros`` keeps one in eight, ``mixed`` shifts values right by a few bits.
-    """
-    low, high = _bounds(out.dtype, parameter)
-    nearest = min(max(0, low), high)  # to zero
-
-    def within(bottom: int, top: int) -> tuple[int, int]:
-        ends = max(low, bottom), min(high, top)
-        return ends if ends[0] <= ends[1] else (nearest, nearest)
-
-    ends = {"uniform": within(0, high), "tiny": within(-1, 1), "integers": within(-3, 3)}
-    bottom, top = ends.get(family, (low, high))
-    for part in _chunks(out):
-        part.random_(bottom, top + 1, generator=generator)
-        if family == "large":
-            part.copy_(torch.where(_integers(part.shape, 0, 1, generator) == 1, high, low))
-        elif family == "zeros":
-            kept = _integers(part.shape, 0, 7, generator) == 0
-            part.copy_(torch.where(kept, part.to(torch.int64), nearest))
-        elif family == "mixed":
-            # Shifted right, a negative number ends at −1: clamped, if that is out of bounds.
-            shifted = part.to(torch.int64) >> _integers(part.shape, 0, 8, generator)
-            part.copy_(shifted.clamp_(low, high))
-
-
-def _integers(
-    shape: Sequence[int], low: int, high: int, generator: Generator, kind: torch.dtype = torch.int64
-) -> Tensor:
-    """Draw integers ``low`` … ``high``, evenly, on the generator's device."""
-    out = torch.empty(shape, dtype=kind, device=generator.device)
-    return out.random_(low, high + 1, generator=generator)
-
-
 def _repeated(
     dtype: torch.dtype, shape: Sequence[int], parameter: Parameter, generator: Generator
 ) -> Tensor:
@@ -234,9 +157,9 @@ def _repeated(
     Powers of two of either sign, whose sums are exact; integers between the declared bounds.
     """
     if not dtype.is_floating_point:
-        return _integers(shape, *_bounds(dtype, parameter), generator)
-    values = _integers(shape, *_EXPONENTS, generator, torch.float64).exp2_()
-    return values.mul_(_signs(shape, generator))
+        return integers(shape, *bounds(dtype, parameter), generator)
+    values = integers(shape, *_EXPONENTS, generator, torch.float64).exp2_()
+    return values.mul_(signs(shape, generator))
 
 
 def _fill_offset(
@@ -249,11 +172,11 @@ def _fill_offset(
     last = dimensions - 1
     shape = [1 if d == last else n for d, n in enumerate(out.shape)]
     if not out.is_floating_point():
-        low, high = _bounds(out.dtype, parameter)
+        low, high = bounds(out.dtype, parameter)
         near = (high - low) // 16
-        centres = _integers(shape, low + near, high - near, generator).expand(out.shape)
-        for part, centre in zip(_chunks(out), _chunks(centres), strict=True):
-            part.copy_(_integers(part.shape, -near, near, generator).add_(centre))
+        centres = integers(shape, low + near, high - near, generator).expand(out.shape)
+        for part, centre in zip(pieces.chunks(out), pieces.chunks(centres), strict=True):
+            part.copy_(integers(part.shape, -near, near, generator).add_(centre))
         return
     values = parameter.values
     size = abs(mean_of(values)) + spread_of(values)
@@ -265,13 +188,8 @@ def _fill_offset(
     reach = min(size, spread_of(values) * steepest)
     offsets = torch.empty(shape, dtype=torch.float64, device=out.device)
     offsets.uniform_(reach / 2, reach, generator=generator)
-    offsets.mul_(_signs(shape, generator))
+    offsets.mul_(signs(shape, generator))
     _fill_pieces(out, parameter, generator, "declared", offsets.expand(out.shape))
-
-
-def _signs(shape: Sequence[int], generator: Generator, kind: torch.dtype = torch.float64) -> Tensor:
-    """Draw −1 and 1, evenly, on the generator's device."""
-    return _integers(shape, 0, 1, generator, kind).mul_(2).sub_(1)
 
 
 def _kept(pairs: Sequence[int], length: int, generator: Generator) -> Tensor:
@@ -281,7 +199,7 @@ def _kept(pairs: Sequence[int], length: int, generator: Generator) -> Tensor:
     and one over products of two in many elements, whichever of their dimensions is summed.
     """
     share = min(1.0, _SPARSE / length)
-    few = _integers([*pairs[:-1], 1], 0, 1, generator) == 0
+    few = integers([*pairs[:-1], 1], 0, 1, generator) == 0
     drawn = torch.rand(pairs, generator=generator, device=generator.device, dtype=torch.float32)
     return torch.where(few, drawn < share, drawn < math.sqrt(share))
 
@@ -311,14 +229,14 @@ def _fill_cancelling(
         _fill_real(ones, parameter, generator, "declared", out.dtype)
         # −x, give or take 1/64 or 2/64 of x, or exactly: sums nearly vanish, and not all do.
         if sparse:  # never exactly: opposites are rounded alike, and nothing would show
-            ones.mul_(_signs(shape, generator, kind)).mul_(kept)
-            steps = _integers(shape, 1, 2, generator, kind).mul_(_signs(shape, generator, kind))
+            ones.mul_(signs(shape, generator, kind)).mul_(kept)
+            steps = integers(shape, 1, 2, generator, kind).mul_(signs(shape, generator, kind))
         else:
-            steps = _integers(shape, -2, 2, generator, kind)
+            steps = integers(shape, -2, 2, generator, kind)
         others = steps.mul_(_NEAR).add_(1).mul_(ones).neg_()
     else:
-        low, high = _bounds(out.dtype, parameter)
-        ones = _integers(shape, low, high, generator, out.dtype)
+        low, high = bounds(out.dtype, parameter)
+        ones = integers(shape, low, high, generator, out.dtype)
         # Mirrored between the bounds: whole numbers from −8 to 8 cancel, none leaves the bounds.
         others = ones.to(torch.int64).neg_().add_(low + high).to(ones.dtype)
         if sparse:
@@ -357,12 +275,12 @@ def _strew(out: Tensor, dimensions: int, generator: Generator) -> None:
     if not out.dim():
         out.copy_(values[0])
         return
-    at_once = count if _on_host(out) else _MAX_DEVICE_CHUNK
+    at_once = count if pieces.on_host(out) else pieces.MAX_DEVICE_CHUNK
     first: tuple[Tensor, ...] = ()
     for start in range(0, count, at_once):
         some = (min(at_once, count - start),)
-        where = tuple(_integers(some, 0, size - 1, generator) for size in out.shape)
-        which = _integers(some, 0, 0 if out.dim() > dimensions else 2, generator)
+        where = tuple(integers(some, 0, size - 1, generator) for size in out.shape)
+        which = integers(some, 0, 0 if out.dim() > dimensions else 2, generator)
         _put(out, where, values[which])
         first = first or tuple(index[0].clone() for index in where)
     out[first] = math.nan  # whatever was drawn for that place
@@ -402,8 +320,8 @@ def _fill_real(
         out.mul_(2.0 ** scales[family])
     elif family == "zeros":
         # A value times 0 keeps its sign: +0 and −0.
-        out.mul_(_integers(out.shape, 0, 7, generator, out.dtype).eq_(0))
+        out.mul_(integers(out.shape, 0, 7, generator, out.dtype).eq_(0))
     elif family == "mixed":
         # Neighbours differ by up to 2^(2 · spread); powers of two lose no digits.
         spread = scales[family]
-        out.mul_(_integers(out.shape, -spread, spread, generator, out.dtype).exp2_())
+        out.mul_(integers(out.shape, -spread, spread, generator, out.dtype).exp2_())

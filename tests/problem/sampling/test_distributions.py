@@ -14,7 +14,7 @@ from support.live_memory import LiveMemory
 from harness.problem.case import FAMILIES, Case
 from harness.problem.dtypes import DTYPES, DtypeKind
 from harness.problem.model import Distribution, Parameter
-from harness.problem.sampling import distributions
+from harness.problem.sampling import distributions, pieces
 from harness.problem.sampling.distributions import fill
 from harness.problem.terms import Role
 from harness.problem.tolerance import allowed_error, weights_of
@@ -251,7 +251,7 @@ def test_families_of_whole_numbers() -> None:
 
 
 def test_one_value_throughout_however_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.problem.sampling.distributions._MAX_CHUNK", 1000)
+    monkeypatch.setattr("harness.problem.sampling.pieces.MAX_CHUNK", 1000)
     assert filled("float32", (30, 100), "constant").unique().numel() == 1
     assert len(single_values(filled("float32", (30, 3000), "rows"))) == 30
 
@@ -275,7 +275,7 @@ def test_strided_views_are_filled_and_nothing_else() -> None:
 
 
 def test_large_tensors_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.problem.sampling.distributions._MAX_CHUNK", 1000)
+    monkeypatch.setattr("harness.problem.sampling.pieces.MAX_CHUNK", 1000)
     out = filled("float32", (30, 100))
     assert out.ne(99).all()
     assert abs(float(out.std()) - 1) < 0.1
@@ -411,8 +411,8 @@ class TestOnADevice:
 
     @pytest.fixture(autouse=True)
     def pieces(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(distributions, "_on_host", lambda _: False)
-        monkeypatch.setattr(distributions, "_MAX_DEVICE_CHUNK", 1000)
+        monkeypatch.setattr(pieces, "on_host", lambda _: False)
+        monkeypatch.setattr(pieces, "MAX_DEVICE_CHUNK", 1000)
 
     @pytest.mark.parametrize(
         "shape",
