@@ -362,3 +362,41 @@ def test_a_card_is_warm_for_a_while_after_somebody_has_said_so(
         assert not turn.warm()
         monkeypatch.setattr(card_turns.time, "time", lambda: now - 60)  # a clock that was set back
         assert not turn.warm()
+
+
+TURNS = """
+import os, random, sys, time
+from harness.device import card_turns
+
+log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND)
+chance = random.Random(int(sys.argv[3]))
+for _ in range(40):
+    turn = chance.choice(["alone", "beside_others", "beside_others"])
+    with getattr(card_turns, turn)(sys.argv[1], lambda _: None):
+        os.write(log, f"+ {turn}\\n".encode())
+        time.sleep(chance.random() * 0.004)
+        os.write(log, f"- {turn}\\n".encode())
+"""
+
+
+@pytest.mark.corpus
+def test_whoever_takes_times_is_alone_among_many(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.touch()
+    started = [
+        subprocess.Popen([sys.executable, "-c", TURNS, UUID, str(log), str(seed)])
+        for seed in range(6)
+    ]
+    assert [each.wait(LONG_S) for each in started] == [0] * len(started)
+    there: list[str] = []
+    most = 0
+    for line in log.read_text().splitlines():
+        sign, turn = line.split()
+        if sign == "-":
+            there.remove(turn)
+            continue
+        assert not (there if turn == "alone" else "alone" in there), line
+        there.append(turn)
+        most = max(most, len(there))
+    assert there == []
+    assert most > 1  # many do check at once
