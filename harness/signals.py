@@ -78,8 +78,8 @@ def catch(at_once: Callable[[], None]) -> None:
 
 def leave() -> None:
     """The command is over: what is left to be done, at the exit, is not interrupted any more."""
+    _ending.leaving = True  # first: the alarm may be there just now
     signal.setitimer(signal.ITIMER_REAL, 0)
-    _ending.leaving = True
     _ending.since = time.monotonic()
 
 

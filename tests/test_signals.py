@@ -31,6 +31,7 @@ def send(after, number=signal.SIGTERM):
 try:
     {body}
 except KeyboardInterrupt as ended:
+    signals.accept()
     print(ended)
 finally:
     signals.leave()
@@ -97,6 +98,19 @@ finally:
     print("clean")
 """
     assert small(body, tmp_path) == (0, "clean\ninterrupted by SIGTERM\n")
+
+
+def test_an_alarm_that_comes_while_a_command_leaves_is_too_late(tmp_path: Path) -> None:
+    body = """
+plain = signal.setitimer
+def late(which, seconds):
+    if not seconds:
+        signals._on_alarm(signal.SIGALRM, None)
+    return plain(which, seconds)
+signals._ending.cause, signals._ending.since = signals.Ended(signal.SIGTERM), time.monotonic()
+signal.setitimer = late
+"""
+    assert small(body, tmp_path) == (0, "")
 
 
 def test_a_second_one_ends_at_once(tmp_path: Path) -> None:
