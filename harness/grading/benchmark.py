@@ -90,13 +90,13 @@ class Benchmark:
 
     def sizes(self, task: Task) -> dict[str, CallSize]:
         """What calls of a problem's baseline took in earlier grades, by the spec of their case."""
-        return self._sizes.setdefault((task.problem.hash, task.dtype), {})
+        return self._sizes.setdefault(_key(task), {})
 
     def keeps(self, task: Task, budget: TimingBudget) -> bool:
         """Whether all times of the baseline that the budget has kept are there, and not too old."""
         if not budget.baseline_kept_s or task.problem.format or not task.problem.baselines:
             return True
-        kept = self._kept.get((task.problem.hash, task.dtype))
+        kept = self._kept.get(_key(task))
         return kept is not None and time.monotonic() - kept.since < budget.baseline_kept_s
 
     def keep(self, task: Task, held: Exclusive, budget: TimingBudget) -> None:
@@ -120,12 +120,12 @@ class Benchmark:
                     warm_s = 0.0
         finally:
             baseline.make_room()
-        self._kept[task.problem.hash, task.dtype] = kept
+        self._kept[_key(task)] = kept
         held.note_warm()
 
     def _kept_times(self, task: Task, budget: TimingBudget) -> dict[str, KeptTimes]:
         """Times of the baseline by itself, by the spec of their case."""
-        kept = self._kept.get((task.problem.hash, task.dtype)) if budget.baseline_kept_s else None
+        kept = self._kept.get(_key(task)) if budget.baseline_kept_s else None
         return {} if kept is None else kept.times
 
     def measure(
@@ -201,6 +201,11 @@ class Benchmark:
                 held.note_warm()
             submission.release()
             baseline.make_room()  # its runner takes part in the next grade, too
+
+
+def _key(task: Task) -> tuple[str, str]:
+    """What tells baselines apart: the problem's version and the data type."""
+    return task.problem.hash, task.dtype
 
 
 class _Run:

@@ -95,14 +95,9 @@ def _measure(
     submission, baseline = pair
     overhead_s = overhead.batch_s if overhead else 0.0
     kept = baseline.kept.get(case.spec)
-    programs: Sequence[TimedProgram] = pair if kept is None else (submission,)
-    if kept is not None:
-        baseline.calls, baseline.estimated_call_s = kept.calls, net(kept.times)
-    for program in reversed(programs):
-        like = baseline if program is submission else None
-        fault = size_batch(program, task, case, max_calls, budget, overhead_s, like)
-        if fault is not None:
-            return fault
+    programs = _sized(pair, task, case, max_calls, budget, overhead_s)
+    if isinstance(programs, Fault):
+        return programs
     nulls = _NullBatches(overhead, programs, budget) if overhead else None
     samples: Samples = ([], [])
     start = time.perf_counter()
@@ -157,6 +152,23 @@ def _measure(
         baseline.sizes[case.spec] = CallSize(net(samples[1]), baseline.round_trip_s)
     submission.times_as_long = net(samples[0]) / net(samples[1])
     return _audited(pair, task, case, measured, overlap, budget)
+
+
+def _sized(
+    pair: Pair, task: Task, case: Case, max_calls: int, budget: TimingBudget, overhead_s: float
+) -> Sequence[TimedProgram] | Fault:
+    """Those of the pair that are to be timed, with batches of the right length."""
+    submission, baseline = pair
+    programs: Sequence[TimedProgram] = pair
+    if (kept := baseline.kept.get(case.spec)) is not None:
+        programs = (submission,)
+        baseline.calls, baseline.estimated_call_s = kept.calls, net(kept.times)
+    for program in reversed(programs):
+        like = baseline if program is submission else None
+        fault = size_batch(program, task, case, max_calls, budget, overhead_s, like)
+        if fault is not None:
+            return fault
+    return programs
 
 
 def _audited(

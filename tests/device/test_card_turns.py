@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,6 +11,8 @@ import pytest
 
 from harness.device import card_turns
 from harness.device.card_turns import alone, beside_others
+
+pytestmark = pytest.mark.usefixtures("places")
 
 UUID = "12345678-aaaa-bbbb-cccc-123456789abc"
 LONG_S = 60.0
@@ -32,33 +33,12 @@ for line in sys.stdin:
 """
 
 
-HOLDER = """
-import sys
-from harness.device.card_turns import alone
-
-def waiting(seconds):
-    print("waiting", seconds, flush=True)
-
-with alone(sys.argv[1], waiting) as turn:
-    print("held", turn.waited_s, flush=True)
-    sys.stdin.readline()
-"""
-
-
-@pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders of the test's own for temporary files and for the user's cache."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
 class Judge:
     """Another process that takes turns."""
 
-    def __init__(self) -> None:
+    def __init__(self, uuid: str = UUID) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", JUDGE, UUID],
+            [sys.executable, "-c", JUDGE, uuid],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -80,56 +60,22 @@ class Judge:
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
-
-class Holder:
-    """Another process that takes the lock and holds it until it is released or killed."""
-
-    def __init__(self, uuid: str = UUID) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", HOLDER, uuid],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def says(self) -> list[str]:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().split()
-
-    def release(self) -> None:
-        self.process.communicate("\n", timeout=LONG_S)
-
     def kill(self) -> None:
         self.process.kill()
         self.process.communicate(timeout=LONG_S)
 
 
 @pytest.fixture
-def holder() -> Iterator[Callable[[], Holder]]:
-    started: list[Holder] = []
-
-    def start(uuid: str = UUID) -> Holder:
-        started.append(Holder(uuid))
-        return started[-1]
-
-    yield start
-    for one in started:
-        if one.process.poll() is None:
-            one.kill()
-
-
-@pytest.fixture
 def judge() -> Iterator[Callable[[], Judge]]:
     started: list[Judge] = []
 
-    def start() -> Judge:
-        started.append(Judge())
+    def start(uuid: str = UUID) -> Judge:
+        started.append(Judge(uuid))
         return started[-1]
 
     yield start
     for each in started:
-        each.process.kill()
-        each.process.communicate(timeout=LONG_S)
+        each.kill()
 
 
 def nobody(seconds: float) -> None:
@@ -158,25 +104,22 @@ def test_a_free_card_is_taken_at_once() -> None:
             assert turn.waited_s == 0.0
 
 
-def test_one_process_at_a_time_holds_the_lock(holder: Callable[[], Holder]) -> None:
-    first = holder()
-    assert first.says()[0] == "held"
-    second = holder()
-    assert second.says()[0] == "waiting"
+def test_one_process_at_a_time_holds_the_lock(judge: Callable[[], Judge]) -> None:
+    first, second = judge(), judge()
+    assert first.asks("alone").says() == "has it"
+    assert second.asks("alone").says() == "waits"
     assert not is_free()
-    first.release()
-    while (said := second.says())[0] == "waiting":
-        pass
-    assert said[0] == "held"
-    assert float(said[1]) > 0
+    assert first.goes_on().says() == "is done"
+    assert second.says() == "has it"
     assert not is_free()
-    second.release()
+    with alone(UUID, lambda _: second.goes_on()) as turn:
+        assert turn.waited_s > 0
     assert is_free()
 
 
-def test_the_lock_of_a_killed_holder_is_free(holder: Callable[[], Holder]) -> None:
-    first = holder()
-    assert first.says()[0] == "held"
+def test_the_lock_of_a_killed_holder_is_free(judge: Callable[[], Judge]) -> None:
+    first = judge().asks("alone")
+    assert first.says() == "has it"
     told: list[float] = []
 
     def waiting(seconds: float) -> None:
@@ -189,15 +132,15 @@ def test_the_lock_of_a_killed_holder_is_free(holder: Callable[[], Holder]) -> No
 
 
 @pytest.mark.corpus
-def test_waiting_is_called_at_once_and_again(holder: Callable[[], Holder]) -> None:
-    first = holder()
-    assert first.says()[0] == "held"
+def test_waiting_is_called_at_once_and_again(judge: Callable[[], Judge]) -> None:
+    first = judge().asks("alone")
+    assert first.says() == "has it"
     told: list[float] = []
 
     def waiting(seconds: float) -> None:
         told.append(seconds)
         if len(told) == 3:
-            first.release()
+            first.goes_on()
 
     with alone(UUID, waiting) as turn:
         pass
@@ -205,11 +148,11 @@ def test_waiting_is_called_at_once_and_again(holder: Callable[[], Holder]) -> No
     assert turn.waited_s >= told[2]
 
 
-def test_giving_up_leaves_nothing_held(holder: Callable[[], Holder]) -> None:
-    first = holder()
-    assert first.says()[0] == "held"
+def test_giving_up_leaves_nothing_held(judge: Callable[[], Judge]) -> None:
+    first = judge().asks("alone")
+    assert first.says() == "has it"
     assert not is_free()
-    first.release()
+    assert first.goes_on().says() == "is done"
     assert is_free()
 
 
@@ -218,20 +161,19 @@ def test_locks_of_other_cards_are_free() -> None:
         pass
 
 
-def test_uuids_with_and_without_prefix_share_a_lock(holder: Callable[[str], Holder]) -> None:
-    first = holder(f"GPU-{UUID}")
-    assert first.says()[0] == "held"
+def test_uuids_with_and_without_prefix_share_a_lock(judge: Callable[[str], Judge]) -> None:
+    first = judge(f"GPU-{UUID}").asks("alone")
+    assert first.says() == "has it"
     assert not is_free(UUID)
 
 
-def test_a_thread_may_enter_again(holder: Callable[[], Holder]) -> None:
+def test_a_thread_may_enter_again(judge: Callable[[], Judge]) -> None:
     with alone(UUID, nobody):
         with alone(UUID, nobody) as turn:
             assert turn.waited_s == 0.0
-        other = holder()
-        assert other.says()[0] == "waiting"  # the inner one's end did not release it
-    while other.says()[0] != "held":
-        pass
+        other = judge().asks("alone")
+        assert other.says() == "waits"  # the inner one's end did not release it
+    assert other.says() == "has it"
 
 
 def test_another_thread_waits() -> None:
@@ -301,7 +243,7 @@ def test_who_is_killed_lets_go(judge: Callable[[], Judge]) -> None:
     first, second = judge(), judge()
     assert first.asks("alone").says() == "has it"
     assert second.asks("beside_others").says() == "waits"
-    first.process.kill()
+    first.kill()
     assert second.says() == "has it"
 
 

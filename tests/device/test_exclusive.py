@@ -25,6 +25,7 @@ def test_the_cpu_device_takes_no_lock() -> None:
     assert waited == []
 
 
+@pytest.mark.usefixtures("places")
 @pytest.mark.parametrize("cpu", [7, None])
 def test_a_gpu_is_held_watched_and_pinned(monkeypatch: pytest.MonkeyPatch, cpu: int | None) -> None:
     held: list[str] = []

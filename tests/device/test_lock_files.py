@@ -2,7 +2,6 @@
 
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,20 +11,11 @@ import pytest
 from harness.device.lock_files import lock_file
 from harness.errors import MachineError
 
+pytestmark = pytest.mark.usefixtures("places")
+
 LOCK = "gpu-12345678-aaaa-bbbb-cccc-123456789abc"
 NAME = f"kernel-harness-{LOCK}.lock"
 SHARED = "kernel-harness-locks"
-
-
-@pytest.fixture(autouse=True)
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Folders of the test's own for temporary files and for the user's cache."""
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return temporary
 
 
 @contextmanager

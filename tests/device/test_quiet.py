@@ -1,23 +1,17 @@
 """Nobody builds while anybody takes a time, where processors are too few for both."""
 
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from harness.device.quiet import Quiet
 from harness.sandbox.pause_gate import PauseGate
 
+pytestmark = pytest.mark.usefixtures("places")
+
 WAIT_S = 30.0
-
-
-@pytest.fixture(autouse=True)
-def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
 
 
 class Builder:

@@ -84,14 +84,10 @@ def test_builds_run_beside_the_seats_and_as_many_as_the_plan_says(shift: Problem
     assert sorted(os.sched_getaffinity(0)) == HERE
 
 
-def test_where_builds_have_turns_a_time_ends_theirs(
-    shift: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import tempfile
+@pytest.mark.usefixtures("places")
+def test_where_builds_have_turns_a_time_ends_theirs(shift: Problem) -> None:
     import threading
 
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)
     plan = CpuPlan(
         seats={"a": Seat(HERE[0], HERE[-1], frozenset(HERE))},
         spare=(), rest=frozenset(HERE), apart=False, builders=2,

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,6 +17,8 @@ from harness.device.cpu_plan import CpuPlan, plan_cpus
 from harness.device.file_locks import HostLock
 from harness.device.workplace import Workplace, host_plan, keep_to
 
+pytestmark = pytest.mark.usefixtures("places")
+
 HOLDER = """
 import sys
 from harness.device.cpu_plan import CpuPlan, Seat
@@ -29,16 +30,6 @@ with place.timed(lambda _: None):
     print("timing", flush=True)
     sys.stdin.read()
 """
-
-
-@pytest.fixture(autouse=True)
-def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Locks of this test's own, for everything that it starts, too."""
-    folder = tmp_path / "tmp"
-    folder.mkdir()
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr(tempfile, "tempdir", None)
-    return folder
 
 
 @pytest.fixture
