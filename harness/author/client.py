@@ -85,6 +85,7 @@ class AuthorProcess:
     """A confined process that runs somebody's Python; started when asked, again once it has ended.
 
     It sees Python, and of the harness what ``readable`` names; what it loads, it is given as text.
+    One thread at a time may ask it: see :class:`Authors`.
     """
 
     entry: str

@@ -139,4 +139,4 @@ class _Locks:
 
 def _key(uuid: str) -> str:
     """What stands for a card: with and without the prefix, which torch leaves out, it is one."""
-    return uuid.removeprefix("GPU-")
+    return uuid.removeprefix("GPU-").removeprefix("MIG-")

@@ -29,7 +29,8 @@ def verify_foreign(problem: Foreign, seed: str, grades: int, device: Device) -> 
         if reason := problem.unfit(emulated=device.emulated):
             report.warn(problem.named, f"cannot be graded here: {reason}")
         else:
-            _verify(problem, report, device)
+            with device.shared(lambda _: None):
+                _verify(problem, report, device)
     except ProblemError as error:
         report.add_diagnostics(error)
     except (UsageError, OutOfMemoryError):  # no case is small enough

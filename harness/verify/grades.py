@@ -6,7 +6,7 @@ leave in the outputs is written there, and checked by the same code.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 
 import torch
@@ -96,16 +96,17 @@ def run_grade(
     size = max(lay_out(task, case, CALLS).size for case in cases)
     with closing(task.device.arena(size)) as arena, _one_core():
         for number, case in enumerate(cases):
-            trial = Trial(task, case, number, arena, memory)
-            if look is not None:
-                look(trial)
-            large = trial.batch.layout.size > LARGE
-            for impostor in impostors:
-                score = scores.impostors[impostor.name]
-                if not (score.settled or (large and score.refused)):
-                    _try_impostor(trial, impostor, score)
-            _try_variants(trial, variants, scores.variants)
-            trial.remember()
+            with turn_to_check(task):
+                trial = Trial(task, case, number, arena, memory)
+                if look is not None:
+                    look(trial)
+                large = trial.batch.layout.size > LARGE
+                for impostor in impostors:
+                    score = scores.impostors[impostor.name]
+                    if not (score.settled or (large and score.refused)):
+                        _try_impostor(trial, impostor, score)
+                _try_variants(trial, variants, scores.variants)
+                trial.remember()
             advance()
     return scores
 
@@ -145,13 +146,19 @@ def run_timed(
             if not (left or mine):
                 continue
             own = replace(task, seed=f"{task.seed}/{number}")
-            trial = Trial(own, one, number, arena, memory, timed=True)
-            for impostor in left:
-                _try_impostor(trial, impostor, scores.impostors[impostor.name])
-            left = [each for each in left if not scores.impostors[each.name].refused]
-            _try_variants(trial, mine, scores.variants)
-            trial.remember()
+            with turn_to_check(task):
+                trial = Trial(own, one, number, arena, memory, timed=True)
+                for impostor in left:
+                    _try_impostor(trial, impostor, scores.impostors[impostor.name])
+                left = [each for each in left if not scores.impostors[each.name].refused]
+                _try_variants(trial, mine, scores.variants)
+                trial.remember()
     return scores
+
+
+def turn_to_check(task: PackageTask) -> AbstractContextManager[object]:
+    """Use the device for one case, while nobody takes times there."""
+    return task.device.shared(lambda _: None)
 
 
 @contextmanager

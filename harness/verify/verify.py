@@ -29,7 +29,7 @@ from harness.text.system_errors import machine_fault
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
 from harness.verify.findings import DetectionResult, PackageReport, Status
-from harness.verify.grades import DetectionScore, GradeScores, run_grade, run_timed
+from harness.verify.grades import DetectionScore, GradeScores, run_grade, run_timed, turn_to_check
 from harness.verify.impostor import Impostor
 from harness.verify.impostors import impostors
 from harness.verify.package_lints import check_strength
@@ -183,7 +183,8 @@ def _survey(task: PackageTask) -> ReferenceTraits:
     """Watch the reference compute one case, of the middle of the list."""
     cases = correctness_cases(task, Options(timing=False))
     case = cases[len(cases) // 2]
-    with closing(task.device.arena(lay_out(task, case, CALLS).size)) as arena:
+    size = lay_out(task, case, CALLS).size
+    with turn_to_check(task), closing(task.device.arena(size)) as arena:
         trial = Trial(task, case, 0, arena, TrialMemory())
         return survey(task.reference, case, trial.inputs[0])
 

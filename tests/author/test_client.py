@@ -1,6 +1,5 @@
 """The author's process: what it returns, what it is blamed for, and what it cannot do."""
 
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -273,18 +272,19 @@ def test_files_that_cannot_be_used(tmp_path: Path, text: str, message: str, line
 
 
 @pytest.mark.corpus
-def test_one_process_serves_threads_in_turn(author: Author) -> None:
-    found: dict[int, Any] = {}
+def test_threads_have_the_answers_to_their_own_questions(file: Path, author: Author) -> None:
+    authors = Authors(file)
 
-    def draw(seed: int) -> None:
-        found[seed] = ask(author, seed=seed)
+    def draw(seed: int) -> Any:
+        with authors.process() as taken:
+            return ask(taken, seed=seed)
 
-    threads = [threading.Thread(target=draw, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(torch.equal(found[seed], ask(author, seed=seed)) for seed in range(4))
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(draw, range(16)))
+    finally:
+        authors.close()
+    assert all(torch.equal(each, ask(author, seed=seed)) for seed, each in enumerate(found))
 
 
 @pytest.mark.corpus

@@ -161,8 +161,11 @@ def test_locks_of_other_cards_are_free() -> None:
         pass
 
 
-def test_uuids_with_and_without_prefix_share_a_lock(judge: Callable[[str], Judge]) -> None:
-    first = judge(f"GPU-{UUID}").asks("alone")
+@pytest.mark.parametrize("prefix", ["GPU-", "MIG-"])
+def test_uuids_with_and_without_prefix_share_a_lock(
+    judge: Callable[[str], Judge], prefix: str
+) -> None:
+    first = judge(f"{prefix}{UUID}").asks("alone")
     assert first.says() == "has it"
     assert not is_free(UUID)
 

@@ -4,6 +4,8 @@ import itertools
 import json
 import pickle
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from harness.cli import cli
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
 from harness.errors import UsageError
+from harness.judge.batch import Batch
 from harness.problem.format.load import load_problem, problem_folders
 from harness.progress.progress import NoProgress
 from harness.verify.findings import Level, PackageReport, Status
@@ -53,6 +56,31 @@ def test_packages_of_this_repository_pass(slug: str, seed: str) -> None:
         honest = [t for t in report.variants if t.dtype == dtype]
         assert sum(t.status is Status.ACCEPTED for t in honest) >= 2
         assert all(t.refused == 0 for t in honest)
+
+
+def test_cases_take_turns_with_those_who_take_times(
+    package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device, held, filled = CpuDevice(), [], []
+
+    @contextmanager
+    def shared(waiting: object) -> Iterator[None]:
+        held.append(waiting)
+        yield
+        held.pop()
+
+    def fill(batch: Batch, seed: str) -> None:
+        filled.append(len(held))
+        as_before(batch, seed)
+
+    as_before = Batch.fill
+    monkeypatch.setattr(device, "shared", shared)
+    monkeypatch.setattr(Batch, "fill", fill)
+    choices = VerifyChoices(seed="7", grades=1, examples=False)
+    verify(package(dtypes="float32"), choices, device, NoProgress())
+    assert len(filled) > 10
+    assert set(filled) == {1}
+    assert held == []
 
 
 @pytest.fixture
