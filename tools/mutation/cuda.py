@@ -4,13 +4,12 @@ Every operator yields one edit; what does not compile is found out by compiling 
 because they cannot change an answer: launch bounds, unrolling, a grid with blocks to spare.
 """
 
-import random
 import re
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from harness.cudacpu.lexer import TokenKind
-from tools.mutation.cuda_code import INTEGERS, OPEN, WORDS, CudaCode, Function
+from tools.mutation.cuda_code import INTEGERS, OPEN, WORDS, CudaCode, Function, same_number
 from tools.mutation.mutant import Collector, Mutant
 
 _COMPARISONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
@@ -32,7 +31,6 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]+")
 _NOT_A_SIZE = frozenset({"VAR", "INFINITY", "NAN", "FLT_MAX", "ALIGNED", "RAND_MAX"})
 _INFINITE = {"INFINITY": "0.0f", "FLT_MAX": "0.0f", "DBL_MAX": "0.0", "CUDART_INF_F": "0.0f"}
 _INTEGER = re.compile(r"\d+(?:[uU]?[lL]{0,2})")
-_PLAIN = re.compile(r"[\w\s+\-*/%()]*")
 _REAL = re.compile(r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?[fFlL]?")
 
 
@@ -288,7 +286,7 @@ class _Mutator(CudaCode):
             start, end = self.span(left, right)
             head, tail = self.span(i + 1, closed - 1)
             changed = self.source[head:start] + swapped + self.source[end:tail]
-            if a != b and not _same_number(inner, changed):
+            if a != b and not same_number(inner, changed):
                 self._add("names swapped in an index", left, right, swapped)
 
     def _calls(self, i: int) -> None:
@@ -377,25 +375,3 @@ class _Mutator(CudaCode):
             place, added = self.between(i, target), self.between(target + 2, last)
             rounded = f"static_cast<float>(static_cast<VAR>({place} + {added}))"
             self._add("accumulated in VAR", i, last, f"{place} = {rounded}", narrow=True)
-
-
-def _same_number(one: str, two: str) -> bool:
-    """Whether two index expressions agree wherever they are tried, as far as that can be told."""
-    if not (_PLAIN.fullmatch(one) and _PLAIN.fullmatch(two)):
-        return False
-    source = random.Random(1)
-    names = set(re.findall(r"[A-Za-z_]\w*", one))
-    if names & INTEGERS:
-        one, two = (re.sub(r"\b(size_t|int|unsigned)\b", "", text) for text in (one, two))
-        names -= INTEGERS
-    for _ in range(4):
-        values = {name: source.randint(2, 1000) for name in names}
-        try:
-            results = [
-                eval(text.replace("/", "//"), {"__builtins__": {}}, values) for text in (one, two)
-            ]
-        except (SyntaxError, TypeError, NameError, ZeroDivisionError):
-            return False
-        if results[0] != results[1]:
-            return False
-    return True

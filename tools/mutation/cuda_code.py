@@ -1,5 +1,6 @@
 """CUDA C++ as tokens: its functions, brackets, and what an operator takes."""
 
+import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ CLOSE = frozenset(OPEN.values())
 INTEGERS = frozenset(
     re.findall(r"\w+", "size_t int unsigned long short int32_t int64_t uint32_t uint64_t Index")
 )
+_PLAIN = re.compile(r"[\w\s+\-*/%()]*")
 WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -275,3 +277,25 @@ def _brackets(tokens: Sequence[Token]) -> dict[int, int]:
                 other = opened.pop()
                 partner[i], partner[other] = other, i
     return partner
+
+
+def same_number(one: str, two: str) -> bool:
+    """Whether two index expressions agree wherever they are tried, as far as that can be told."""
+    if not (_PLAIN.fullmatch(one) and _PLAIN.fullmatch(two)):
+        return False
+    source = random.Random(1)
+    names = set(re.findall(r"[A-Za-z_]\w*", one))
+    if names & INTEGERS:
+        one, two = (re.sub(r"\b(size_t|int|unsigned)\b", "", text) for text in (one, two))
+        names -= INTEGERS
+    for _ in range(4):
+        values = {name: source.randint(2, 1000) for name in names}
+        try:
+            results = [
+                eval(text.replace("/", "//"), {"__builtins__": {}}, values) for text in (one, two)
+            ]
+        except (SyntaxError, TypeError, NameError, ZeroDivisionError):
+            return False
+        if results[0] != results[1]:
+            return False
+    return True
