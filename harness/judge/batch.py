@@ -18,7 +18,7 @@ from harness.judge.compare import compare_all
 from harness.judge.contents import GUARD, Contents, LastSlice, fence
 from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
-from harness.judge.own_copy import OwnCopy
+from harness.judge.own_copy import OwnCopy, has_room
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.judge.unset import returned_hint, unset_hint
@@ -48,16 +48,15 @@ class Batch:
 
     All inputs get values never seen before. Unless the batch is not ``checked``, every output is
     checked against the reference, inputs against a keyed digest of what they were, guards and gaps
-    against the bytes that they are made of. No copy of the arena is kept: filling and checking take
-    slices of bounded size beside it, and what the reference needs for one call. The values of a
-    ``portable`` batch (a correctness case) are drawn on the CPU, so that they are the same on every
-    machine, and unless it is large they are kept where no submission can write to them
-    (:class:`OwnCopy`): work that it has left on the device might change them before a digest is
-    taken, and with them the right answers. Around timed batches probes show such work. The values
-    of a timed batch are drawn on the device; unless its calls are ``alike`` (a profile) a few
-    of them have another family of values (:mod:`harness.judge.timed_families`). A ``checker``
-    shared by batches may know the shape already; ``inputs`` draws values, the problem's own source
-    without.
+    against the bytes that they are made of. Filling and checking take slices of bounded size beside
+    the arena, and what the reference needs for one call. The values of a ``portable`` batch (a
+    correctness case) are drawn on the CPU, so that they are the same on every machine, and where
+    there is room they are kept where no submission can write to them (:class:`OwnCopy`): work that
+    it has left on the device might change them before a digest is taken, and with them the right
+    answers. Around timed batches probes show such work. The values of a timed batch are drawn on
+    the device; unless its calls are ``alike`` (a profile) a few of them have another family of
+    values (:mod:`harness.judge.timed_families`). A ``checker`` shared by batches may know the shape
+    already; ``inputs`` draws values, the problem's own source without.
 
     :meth:`inputs`, :meth:`outputs` and :meth:`check` need no runner: ``harness verify`` writes
     outputs where a submission would and has them judged in the same way.
@@ -88,7 +87,7 @@ class Batch:
         self._seed: str | None = None
         self._digest: Digest | None = None
         self._own: OwnCopy | None = None
-        if checked and portable and self.layout.size <= SLICE:
+        if checked and portable and has_room(self.layout, task.device):
             self._own = OwnCopy(self._bytes, self.layout)
         elif checked:
             stretches = [(s.base, self.layout.end(s)) for s in self.layout.constant]

@@ -6,10 +6,20 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from harness.device.base import Device
 from harness.judge.layout import Layout
+from harness.problem.sampling.footprint import SLICE
 
 _FEW = 4 << 20
 """Bytes that are first written to the host's memory."""
+_FREE_SHARE = 16
+"""Beyond a slice, a copy takes no more than this part of the free memory: cases are chosen so that
+they leave twice as much."""
+
+
+def has_room(layout: Layout, device: Device) -> bool:
+    """Whether a copy of what is laid out so leaves a case the memory that it needs."""
+    return layout.size <= SLICE or layout.size * _FREE_SHARE <= device.free_bytes()
 
 
 class OwnCopy:
@@ -46,7 +56,8 @@ class OwnCopy:
         self.show()
         for slots in self._layout.read:
             shared, own = (slots.bits(self._layout.rows(d, slots)) for d in self._both)
-            shared.copy_(own.roll(-1, 0))
+            shared[:-1].copy_(own[1:])
+            shared[-1].copy_(own[0])
 
     def put_back(self) -> None:
         """Write what is only read to the shared bytes again."""
@@ -60,7 +71,7 @@ class OwnCopy:
 
     def untouched(self) -> bool:
         """Whether nothing but elements of outputs differs; False if that is not seen at once."""
-        if not all(slots.dense for slots in self._layout.outputs):
+        if self.bytes.numel() > SLICE or not all(slots.dense for slots in self._layout.outputs):
             return False
         differ = self._shared != self.bytes
         for slots in self._layout.outputs:
@@ -69,12 +80,15 @@ class OwnCopy:
 
     def first_change(self) -> int | None:
         """The first byte of what is only read, gaps and guards too, that differs; None if none."""
-        stretches = [(slots.base, self._layout.end(slots)) for slots in self._layout.constant]
-        differ = [self._shared[a:b] != self.bytes[a:b] for a, b in stretches]
-        if not differ or not bool(torch.stack([each.any() for each in differ]).any()):
+        pieces = [
+            (start, min(start + SLICE, end))
+            for slots in sorted(self._layout.constant, key=lambda slots: slots.base)
+            for end in [self._layout.end(slots)]
+            for start in range(slots.base, end, SLICE)
+        ]
+        differ = [(self._shared[a:b] != self.bytes[a:b]).any() for a, b in pieces]
+        if not differ or not bool(torch.stack(differ).any()):
             return None
-        return min(
-            start + int(found[0])
-            for (start, _), each in zip(stretches, differ, strict=True)
-            if len(found := each.nonzero())
-        )
+        start, stop = next(piece for piece, found in zip(pieces, differ, strict=True) if found)
+        changed = self._shared[start:stop] != self.bytes[start:stop]
+        return start + int(changed.to(torch.uint8).argmax())

@@ -7,6 +7,7 @@ import pytest
 import torch
 from support.fake_sessions import CASE
 
+from harness.judge import batch as batch_module
 from harness.judge import own_copy
 from harness.judge.batch import Batch
 from harness.judge.contents import GUARD
@@ -122,17 +123,47 @@ def test_inputs_that_were_handed_out_stay_as_they_were(shift_task: Task) -> None
         assert bool(batch.inputs(0)["x"].any())
 
 
-def test_what_is_large_has_a_digest_instead(
-    shift_task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from harness.judge import batch as module
+@pytest.fixture
+def large(shift_task: Task, monkeypatch: pytest.MonkeyPatch) -> Task:
+    """Its batches have several slices."""
+    for module in (own_copy, batch_module):
+        monkeypatch.setattr(module, "SLICE", 64)
+    return shift_task
 
-    monkeypatch.setattr(module, "SLICE", 16)
-    with filled(shift_task) as batch:
-        assert batch._own is None
-        assert batch._digest is not None
+
+@pytest.mark.parametrize("room", [True, False])
+def test_what_is_large_is_kept_where_there_is_room(
+    large: Task, monkeypatch: pytest.MonkeyPatch, room: bool
+) -> None:
+    size = lay_out(large, CASE, CALLS, portable=True).size
+    monkeypatch.setattr(large.device, "free_bytes", lambda: 16 * size - (not room))
+    with filled(large) as batch:
+        assert (batch._own is not None) == room
+        assert (batch._digest is not None) != room
         answer(batch)
         assert batch.check() is None
+        (slots,) = batch.layout.outputs
+        batch.bytes[slots.base + slots.bytes] ^= 1
+        found = batch.check()
+        assert found is not None
+        assert found.message == "wrote out of bounds: 0 bytes after the end of y"
+
+
+def test_every_changed_byte_of_what_is_large_is_found(large: Task) -> None:
+    with filled(large) as batch:
+        own = batch._own
+        assert own is not None
+        assert own.first_change() is None
+        (slots,) = batch.layout.constant
+        end = batch.layout.end(slots)
+        for place in range(slots.base, end, 5):
+            batch.bytes[place] ^= 1
+            batch.bytes[end - 1] ^= 2
+            assert own.first_change() == place
+            batch.bytes[place] ^= 1
+            assert own.first_change() == end - 1
+            batch.bytes[end - 1] ^= 2
+        assert not own.untouched()  # it is not looked at as a whole
 
 
 @pytest.mark.parametrize("few", [0, 1 << 20])

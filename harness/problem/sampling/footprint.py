@@ -50,9 +50,11 @@ def footprint(
 ) -> int:
     """Bytes of the device's memory that checking a case with these tensors takes at its peak.
 
-    ``calls`` of it lie there at once. A reference that builds something larger than its inputs and
-    outputs (all pairs of rows, say) needs more than is counted here. Of one in another process only
-    what is handed over is counted: a call's inputs as they are, and its outputs.
+    ``calls`` of it lie there at once. The judge's own copy of them (:mod:`harness.judge.own_copy`)
+    is not counted: it is taken where there is room beside. A reference that builds something larger
+    than its inputs and outputs (all pairs of rows, say) needs more than is counted here. Of one in
+    another process only what is handed over is counted: a call's inputs as they are, and its
+    outputs.
     """
     arena = sum(calls * _buffer(tensor) for tensor in tensors)
     return arena + sum(_beside(tensor, calls, answers) for tensor in tensors)
