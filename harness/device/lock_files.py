@@ -63,7 +63,7 @@ def _shared_folder() -> Path:
 def _ready(path: Path) -> Path:
     """Make the file if it is not there; OSError if it is no ordinary file that can be written.
 
-    Links are not followed: old releases of filelock do, and empty the file that they open.
+    Links are not followed: somebody's might lead to any file of ours.
     """
     # Not blocking: it may be a pipe. Without O_CREAT at first: in such a folder Linux refuses that
     # for another user's file (fs.protected_regular).

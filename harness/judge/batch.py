@@ -18,13 +18,12 @@ from harness.judge.compare import compare_all
 from harness.judge.contents import GUARD, Contents, LastSlice, fence
 from harness.judge.digest import Digest
 from harness.judge.layout import BufferLayout, lay_out
-from harness.judge.own_copy import OwnCopy, has_room
+from harness.judge.own_copy import OwnCopy, first_difference, has_room
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.judge.unset import returned_hint, unset_hint
 from harness.problem.case import Case
 from harness.problem.gradable import InputSource
-from harness.problem.sampling.footprint import SLICE
 from harness.problem.terms import Construction, Expectation, Role, Streamed
 from harness.records.cases import Mismatch
 from harness.session.reported import Returned
@@ -328,7 +327,7 @@ class Batch:
                 here = rows[calls.start : calls.stop]
                 drawn = torch.empty_like(here)
                 self._contents.write_slice(drawn, slots, calls, seed)
-                if (at := _first_difference(here, drawn)) is not None:
+                if (at := first_difference(here, drawn)) is not None:
                     changed = slots.base + calls.start * slots.stride + at
                     break
         return changed
@@ -368,7 +367,7 @@ class Batch:
             right = torch.empty_like(here)
             fence(right, slots, calls.start)
             slots.bits(right).copy_(slots.bits(here))
-            if (at := _first_difference(here, right)) is not None:
+            if (at := first_difference(here, right)) is not None:
                 return slots.base + calls.start * slots.stride + at
         return None
 
@@ -382,13 +381,3 @@ class Batch:
         """The same, but for booleans: those as bytes, since not each byte is a boolean."""
         kind = torch.uint8 if slots.dtype is torch.bool else None
         return slots.elements(self.layout.rows(data, slots), kind)
-
-
-def _first_difference(one: Tensor, other: Tensor) -> int | None:
-    """The first byte in which two dense tensors of bytes differ, compared slice by slice."""
-    one, other = one.view(-1), other.view(-1)
-    for start in range(0, len(one), SLICE):
-        changed = one[start : start + SLICE] != other[start : start + SLICE]
-        if bool(changed.any()):
-            return start + int(changed.to(torch.uint8).argmax())
-    return None

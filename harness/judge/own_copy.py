@@ -14,7 +14,7 @@ _FEW = 4 << 20
 """Bytes that are first written to the host's memory."""
 _FREE_SHARE = 16
 """Beyond a slice, a copy takes no more than this part of the free memory: cases are chosen so that
-they leave twice as much."""
+they leave at least twice as much."""
 
 
 def has_room(layout: Layout, device: Device) -> bool:
@@ -80,15 +80,18 @@ class OwnCopy:
 
     def first_change(self) -> int | None:
         """The first byte of what is only read, gaps and guards too, that differs; None if none."""
-        pieces = [
-            (start, min(start + SLICE, end))
-            for slots in sorted(self._layout.constant, key=lambda slots: slots.base)
-            for end in [self._layout.end(slots)]
-            for start in range(slots.base, end, SLICE)
-        ]
-        differ = [(self._shared[a:b] != self.bytes[a:b]).any() for a, b in pieces]
-        if not differ or not bool(torch.stack(differ).any()):
-            return None
-        start, stop = next(piece for piece, found in zip(pieces, differ, strict=True) if found)
-        changed = self._shared[start:stop] != self.bytes[start:stop]
-        return start + int(changed.to(torch.uint8).argmax())
+        for slots in self._layout.constant:  # in the order in which they lie there
+            shared, own = (self._layout.rows(d, slots) for d in self._both)
+            if (at := first_difference(shared, own)) is not None:
+                return slots.base + at
+        return None
+
+
+def first_difference(one: Tensor, other: Tensor) -> int | None:
+    """The first byte in which two dense tensors of bytes differ, compared slice by slice."""
+    one, other = one.view(-1), other.view(-1)
+    for start in range(0, len(one), SLICE):
+        changed = one[start : start + SLICE] != other[start : start + SLICE]
+        if bool(changed.any()):
+            return start + int(changed.to(torch.uint8).argmax())
+    return None

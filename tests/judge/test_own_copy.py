@@ -7,7 +7,6 @@ import pytest
 import torch
 from support.fake_sessions import CASE
 
-from harness.judge import batch as batch_module
 from harness.judge import own_copy
 from harness.judge.batch import Batch
 from harness.judge.contents import GUARD
@@ -126,8 +125,7 @@ def test_inputs_that_were_handed_out_stay_as_they_were(shift_task: Task) -> None
 @pytest.fixture
 def large(shift_task: Task, monkeypatch: pytest.MonkeyPatch) -> Task:
     """Its batches have several slices."""
-    for module in (own_copy, batch_module):
-        monkeypatch.setattr(module, "SLICE", 64)
+    monkeypatch.setattr(own_copy, "SLICE", 64)
     return shift_task
 
 
