@@ -177,7 +177,9 @@ class CudaDevice:
             plan = host_plan(self.bus, [card.bus for card in driver_cards()])
         self.workplace = Workplace(self.bus, plan, judges=judges)
         self.workplace.settle()
-        torch.ones(1 << 16).sum()  # starts torch's threads now: in a timing they would stay there
+        # The host has little to compute, and compilers on most of its processors: threads of torch
+        # would wait for each other. Inputs are drawn by several threads that do not.
+        torch.set_num_threads(1)
 
     def free_bytes(self) -> int:
         """Free device memory by the driver, after torch has emptied its cache."""

@@ -191,10 +191,10 @@ class Benchmark:
                     draft.notes.append(outcome)
                 else:
                     measured = with_baseline(measured, name, outcome)
+            if draft.options.rough:  # nothing more is timed
+                return measured
             submission.session.close()
             submission.release()
-            if draft.options.rough:
-                return measured
             return run.baseline_by_itself(baseline, measured)
         finally:
             if submission.elapsed_s >= run.budget.warm_s:  # else it ended before that

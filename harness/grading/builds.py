@@ -23,6 +23,19 @@ U = TypeVar("U")
 
 Built = Artifact | BuildFailure
 
+_MOST_AHEAD = 32
+"""Files that are built before their turn, at most: one that tunes itself takes a compiler as long
+as ten others take to be graded."""
+
+
+def files_ahead(builders: int, jobs: Iterable[Job]) -> int:
+    """How many of these files so many builders build before their turn.
+
+    Of problems of other formats no more than are kept described.
+    """
+    foreign = any(job.problem.format for job in jobs)
+    return min(2 * builders, MOST_AHEAD if foreign else _MOST_AHEAD)
+
 
 class Builds(AbstractContextManager["Builds"]):
     """Builds ahead of grading; use as a context manager.
@@ -79,7 +92,7 @@ class Builds(AbstractContextManager["Builds"]):
             seen.add(key)
             return self.begin(job)
 
-        for job, building in prefetch(jobs, submit, max_pending=min(2 * self._workers, MOST_AHEAD)):
+        for job, building in prefetch(jobs, submit, files_ahead(self._workers, jobs)):
             key = content_key(job)
             yield job, building, key is not None and count[key] > 1
 
@@ -102,7 +115,7 @@ class Builds(AbstractContextManager["Builds"]):
 
 
 def prefetch(
-    items: Iterable[T], submit: Callable[[T], U], *, max_pending: int
+    items: Iterable[T], submit: Callable[[T], U], max_pending: int
 ) -> Iterator[tuple[T, U]]:
     """Each of ``items``, in order, with what ``submit`` returned, ``max_pending`` ahead.
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from harness.device.cpu_plan import CpuPlan
 from harness.errors import JudgeError, MachineError
-from harness.formats.kept import MOST_AHEAD
+from harness.grading.builds import files_ahead
 from harness.grading.card_wire import (
     Broken,
     Done,
@@ -81,7 +81,7 @@ class Cards(AbstractContextManager["Cards"]):
         ]
         if builders is None:
             builders = 1 if plan is None else plan.builders
-        self._ahead = 1 + max(1, min(MOST_AHEAD, builders // len(cards)))
+        self._builders = builders // len(cards)
         self._progress = progress
         self._lines = [progress.beside(card.name) for card in cards]
         self._told = told
@@ -123,7 +123,7 @@ class Cards(AbstractContextManager["Cards"]):
     @property
     def device(self) -> DeviceRef:
         """What they are graded on; waits for the first judge."""
-        jobs = self._dispatch(0)
+        jobs = self._dispatch(())
         while self._about is None:
             self._step(jobs)
         return self._about
@@ -202,7 +202,7 @@ class Cards(AbstractContextManager["Cards"]):
         self._stale.clear()
         begun = dict(enumerate(tasks))
         asked: dict[int, Work | Errand] = {**begun}
-        jobs = self._dispatch(len(tasks))
+        jobs = self._dispatch(tasks)
         try:
             while not jobs.finished:
                 dropped = jobs.drop(lambda each: refused(begun[each]) is not None)
@@ -227,11 +227,12 @@ class Cards(AbstractContextManager["Cards"]):
         finally:
             self._stale = {card for card in jobs.live if jobs.held(card)}
 
-    def _dispatch(self, total: int) -> Dispatch:
+    def _dispatch(self, tasks: Sequence[Work | Errand]) -> Dispatch:
         live = [card for card in range(len(self._cards)) if card not in self._left_out]
         if not live:
             raise self._none_left()
-        return Dispatch(total, live, self._ahead)
+        files = [each.job for each in tasks if isinstance(each, Work)]
+        return Dispatch(len(tasks), live, 1 + max(1, files_ahead(self._builders, files)))
 
     def _none_left(self) -> MachineError:
         reasons = [f"{self._cards[card].name}: {why}" for card, why in self._left_out.items()]

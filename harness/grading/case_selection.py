@@ -10,6 +10,7 @@ from harness.judge.pace import ROW_WORK, WORK
 from harness.judge.task import Task
 from harness.problem.case import Case, CaseLimits
 from harness.problem.gradable import Gradable
+from harness.sandbox import leftovers
 
 MOST_BYTES = 8 << 30
 """The most that checking a case takes by estimate: a seed then draws the same cases on every card
@@ -23,6 +24,7 @@ def correctness_cases(task: Task, options: Options, *, interpreted: bool = False
     thousand blocks, which take an interpreter ten seconds.
     """
     if options.case:
+        leftovers.settle()  # it may need all the memory that there is
         return [task.problem.parse_case(options.case)]
     room = _room(task.problem, task.device, interpreted=interpreted)
     return task.problem.draw_cases(task.seed, dtype=task.dtype, room=room)
@@ -49,6 +51,9 @@ def _room(problem: Gradable, device: Device, *, interpreted: bool = False) -> Ca
 def case_bytes(problem: Gradable, device: Device) -> int:
     """The most that checking a case may take of what is free of a device's memory."""
     free = device.free_bytes()
+    if problem.format or free < 2 * MOST_BYTES:  # what is ending may hold some
+        leftovers.settle()
+        free = device.free_bytes()
     if problem.format and not device.emulated:  # sizes are given: all but what a call takes itself
         return free * 7 // 8
     # About half of what is free, rounded down to a power of two: so a seed draws the same cases

@@ -98,6 +98,7 @@ class Grader(AbstractContextManager["Grader"]):
             zygote.give_up()
         self._preparation.ahead.close()
         self.benchmark.trusted.close()
+        leftovers.settle()
         self._progress.finish()
 
     def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[Result]:
@@ -150,7 +151,9 @@ class Grader(AbstractContextManager["Grader"]):
         self._progress.phase("build")
         draft = self._draft(job, options)
         result = self._judge(building.result(), draft, builds, upcoming)
-        # Of this grade, whose sandboxes are closed by now, or of an earlier one.
+        if upcoming is None:
+            leftovers.settle()
+        # Of this grade, or of one before, which may have been ending until now.
         return result.model_copy(update={"notes": (*result.notes, *leftovers.notes())})
 
     def grade(self, job: Job, options: Options) -> Result:
@@ -179,7 +182,7 @@ class Grader(AbstractContextManager["Grader"]):
                 built.append(self.build(job, options))
             self._progress.advance()
         self._calibrate(options, nullcontext())
-        with Sessions() as sessions:
+        with Sessions(awaited=self._device.emulated) as sessions:
             prepare = self._preparation.ready
             with shared(self._device, self._progress):
                 ready = [prepare(*each, sessions) for each in zip(built, drafts, strict=True)]
@@ -252,7 +255,7 @@ class Grader(AbstractContextManager["Grader"]):
         runs = isinstance(artifact, Artifact)
         if draft.options.timed and runs:
             self._calibrate(draft.options, builds.paused(self._finishing), draft.task)
-        with Sessions() as sessions:
+        with Sessions(awaited=self._device.emulated) as sessions:
             try:
                 with shared(self._device, self._progress) if runs else nullcontext():
                     ready = self._preparation.ready(artifact, draft, sessions, upcoming)
@@ -261,7 +264,7 @@ class Grader(AbstractContextManager["Grader"]):
                 return self._timed(ready, draft, builds)
             except (MachineError, OutOfMemoryError) as error:
                 error.__traceback__ = None  # its frames hold tensors of the judge's
-                if crowded := crowded_out(self._device, sessions.close, sessions.mapped()):
+                if crowded := crowded_out(self._device, sessions.end, sessions.mapped()):
                     # One of the trusted runners may be what found no memory.
                     self.benchmark.trusted.renew()
                     return draft.finish(Verdict.MEMORY_LIMIT, crowded)
@@ -286,8 +289,9 @@ class Grader(AbstractContextManager["Grader"]):
     def _timed(self, ready: ReadyToTime, draft: ResultBuilder, builds: Builds) -> Result:
         """The result of a submission that was right in all cases, with its times."""
         budget = self._budget(draft.options)
-        beside = leftovers.notes()
         self._preparation.ahead.settle()
+        leftovers.settle()
+        beside = leftovers.notes()
         try:
             with exclusive(self._device, self._progress) as held, builds.paused(self._finishing):
                 measured = self.benchmark.measure(draft, ready, held, budget)

@@ -22,6 +22,7 @@ from harness.languages.build.extensions import ROUNDS, notes_on, with_requests
 from harness.problem.terms import Limits
 from harness.progress.progress import Progress
 from harness.records.result import Result, Verdict
+from harness.sandbox import leftovers
 from harness.session.allowance import Allowance
 from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, checked_program, timed_program
@@ -33,16 +34,28 @@ Upcoming = tuple[Job, Future[Built] | None]
 
 
 class Sessions(ExitStack):
-    """The sessions of submissions, which end together."""
+    """The sessions of submissions, which end together.
 
-    def __init__(self) -> None:
+    Unless they are ``awaited``, nobody waits until they are gone, which takes a GPU's driver a
+    tenth of a second, but whoever needs the card to himself, or most of its memory
+    (:func:`harness.sandbox.leftovers.settle`).
+    """
+
+    def __init__(self, *, awaited: bool) -> None:
         super().__init__()
+        self._awaited = awaited
         self._begun: list[Session] = []
 
     def begin(self, session: Session) -> Session:
         """Have it end with the others."""
         self._begun.append(session)
-        return self.enter_context(session)
+        self.callback(session.close, wait=self._awaited)
+        return session
+
+    def end(self) -> None:
+        """End them all now, and wait until they are gone."""
+        self.close()
+        leftovers.settle()
 
     def mapped(self) -> int:
         """Bytes of the judge's buffers that their runners map."""
@@ -108,8 +121,8 @@ class Preparation:
             ):
                 draft.notes += notes_on(artifact.extensions, asked)
         if fault is not None:
-            draft.output = session.output()
-            session.close()
+            session.close(wait=self._device.emulated)
+            draft.output = session.output()  # all of it: nobody writes to it any more
             where = explain(draft, fault, checked, self._open_session, self._progress)
             return draft.finish(fault.verdict, fault.message + where)
         if draft.task.problem.format and draft.options.case is None:

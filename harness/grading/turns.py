@@ -6,11 +6,16 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from harness.device.base import Device, Exclusive
 from harness.formats.processes import PROBLEMS
 from harness.progress.progress import Progress
+from harness.sandbox import leftovers
 
 
 @contextmanager
 def exclusive(device: Device, progress: Progress) -> Iterator[Exclusive]:
-    """Nobody else uses the card: no other judge to take times, no reference of a format's."""
+    """Nobody else uses the card: no other judge to take times, no reference of a format's.
+
+    Nor any submission of this judge's that was ended.
+    """
+    leftovers.settle()
     held = device.exclusive(lambda seconds: progress.phase(f"wait for the GPU, {seconds:.0f} s"))
     with PROBLEMS.undisturbed(), held as card:
         yield card

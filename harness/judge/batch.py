@@ -15,8 +15,9 @@ from torch import Tensor
 from harness.device.base import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare_all
-from harness.judge.contents import GUARD, Contents, LastSlice, fence
+from harness.judge.contents import Contents, LastSlice
 from harness.judge.digest import Digest
+from harness.judge.guards import first_stray
 from harness.judge.layout import BufferLayout, lay_out
 from harness.judge.own_copy import OwnCopy, first_difference, has_room
 from harness.judge.receipt import Receipt
@@ -112,6 +113,11 @@ class Batch:
         return self._task.problem.construction(self.case)
 
     @property
+    def kept(self) -> bool:
+        """Whether what it is filled with is kept where no submission can write to it."""
+        return self._own is not None
+
+    @property
     def bytes(self) -> Tensor:
         """The arena as far as it is laid out: uint8."""
         return self._bytes
@@ -157,6 +163,23 @@ class Batch:
             self._own.show_others()
         else:
             self._contents.write(self._bytes, self.layout.slots, seed, warm_up=True)
+
+    def draw(self, seed: str) -> None:
+        """Draw what :meth:`fill` will write, if it is :attr:`kept`; any other seed is forgotten."""
+        if self._own is not None:
+            self._draw(self._own, seed)
+
+    def expect(self, seed: str) -> None:
+        """Compute what is expected of calls with these inputs before they are made, if it is kept.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        if self._own is not None:
+            self._draw(self._own, seed)
+            calls = range(self.layout.calls)
+            inputs = [self._kept_inputs(self._own, call) for call in calls]
+            self._checker.expect(self.case, inputs, seed)
 
     def _draw(self, own: OwnCopy, seed: str) -> None:
         """Have what is filled in from ``seed`` in our ``own`` copy."""
@@ -240,7 +263,7 @@ class Batch:
                 self._contents.write_buffers(self._bytes, slots, self._known_seed())
         if (wrong := self._wrong_output(expected, returned)) is not None:
             return wrong
-        stray = None if untouched else self._stray()
+        stray = None if untouched else first_stray(self._bytes, self.layout, self._contents)
         places = [place for place in (changed, stray) if place is not None]
         return BatchMismatch(*self.layout.blame(min(places))) if places else None
 
@@ -262,13 +285,14 @@ class Batch:
         returned: Returned | None,
     ) -> BatchMismatch | None:
         """The first call with a wrong output; inputs must be as they were."""
-        others = self._contents.others(self._known_seed())
+        seed = self._known_seed()
+        others = self._contents.others(seed)
         unsure: Sequence[int] = range(self.layout.calls)
         alike = [call for call in unsure if call not in others]
         outputs = {s.tensor.name: self._numbers(self._bytes, s) for s in self.layout.outputs}
         constant = {s.tensor.name: self._view(self._bytes, s) for s in self.layout.constant}
         again = {
-            s.tensor.name: LastSlice(self._contents, s, self._bytes, self._known_seed())
+            s.tensor.name: LastSlice(self._contents, s, self._bytes, seed)
             for s in self.layout.outputs
             if s in self.layout.read
         }
@@ -290,7 +314,7 @@ class Batch:
         # Nearly all batches are right: seeing that takes one wait for the device. Only where it
         # fails is each call compared by itself, which says what is wrong; and the few of another
         # family always are.
-        if expected is None and self._checker.all_surely_right(self.case, len(alike), each):
+        if expected is None and self._checker.all_surely_right(self.case, len(alike), each, seed):
             unsure = sorted(others)
         for call in unsure:
             right = self._expectations(call, inputs(call)) if expected is None else expected[call]
@@ -331,45 +355,6 @@ class Batch:
                     changed = slots.base + calls.start * slots.stride + at
                     break
         return changed
-
-    def _stray(self) -> int | None:
-        """The first byte around an output, or between tensors, that is not as it was."""
-        if self._guarded():
-            return None
-        places = [self._stray_between(start, stop) for start, stop in self.layout.between]
-        places += [self._stray_around(slots) for slots in self.layout.outputs]
-        return min((place for place in places if place is not None), default=None)
-
-    def _guarded(self) -> bool:
-        """Whether all is as it was, seen at once: few outputs have gaps, of which this says no."""
-        if not all(slots.dense for slots in self.layout.outputs):
-            return False
-        guards = [self._bytes[start:stop] for start, stop in self.layout.between]
-        for slots in self.layout.outputs:
-            guards.append(self.layout.rows(self._bytes, slots)[:, slots.bytes :].flatten())
-        return bool((torch.cat(guards) == GUARD).all())
-
-    def _stray_between(self, start: int, stop: int) -> int | None:
-        changed = (self._bytes[start:stop] != GUARD).nonzero()
-        return start + int(changed[0]) if len(changed) else None
-
-    def _stray_around(self, slots: BufferLayout) -> int | None:
-        """The place of the first write to a gap of an output's buffers, or to a guard band."""
-        rows = self.layout.rows(self._bytes, slots)
-        if slots.dense:
-            changed = (rows[:, slots.bytes :] != GUARD).nonzero()
-            if not len(changed):
-                return None
-            call, beyond = changed[0].tolist()
-            return slots.base + int(call) * slots.stride + slots.bytes + int(beyond)
-        for calls in self._contents.slices(slots):
-            here = rows[calls.start : calls.stop]
-            right = torch.empty_like(here)
-            fence(right, slots, calls.start)
-            slots.bits(right).copy_(slots.bits(here))
-            if (at := first_difference(here, right)) is not None:
-                return slots.base + calls.start * slots.stride + at
-        return None
 
     # -- views -----------------------------------------------------------------------------------
 

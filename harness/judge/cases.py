@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 
 from harness.device.base import Arena
 from harness.judge.batch import Batch
 from harness.judge.drawn_ahead import inputs_of
 from harness.judge.layout import Layout, lay_out
+from harness.judge.own_copy import FEW
 from harness.judge.pace import Pace
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -84,7 +86,8 @@ def run_cases(
                 todo[number] = case = pace.fitting(case, allowance.left_s, len(todo) - number)
             # A single case is a replay: in whatever order it failed, it must fail again.
             orders = range(ORDERS) if len(cases) == 1 else [number]
-            todo[number], fault = run.case(case, orders)
+            then = todo[number + 1] if number + 1 < len(todo) else None
+            todo[number], fault = run.case(case, orders, then)
             advance()
     run.session.allowance = None
     return CasesOutcome(tuple(run.done), fault, tuple(todo), run.session)
@@ -115,6 +118,8 @@ class _Run:
         self.session = session
         self._left: Layout | None = None
         """How inputs of an earlier case lie in the arena, of which drawing takes seconds."""
+        self._next: Batch | None = None
+        """That of the case whose turn is next, drawn already."""
         self.done: list[CaseResult] = []
 
     def begin(self, session: Session, arena: Arena, allowance: Allowance) -> Fault | None:
@@ -123,9 +128,14 @@ class _Run:
         session.allowance = allowance
         return session.map(arena)
 
-    def case(self, case: Case, orders: Sequence[int]) -> tuple[Case, Fault | None]:
-        """Run a case, or smaller ones if it runs out of time; the last of them, and its fault."""
-        outcome = self._once(case, orders)
+    def case(
+        self, case: Case, orders: Sequence[int], then: Case | None = None
+    ) -> tuple[Case, Fault | None]:
+        """Run a case, or smaller ones if it runs out of time; the last of them, and its fault.
+
+        Of ``then``, the case whose turn is next, inputs are drawn meanwhile if they are small.
+        """
+        outcome = self._once(case, orders, then)
         if outcome.fault is not None and outcome.fault.verdict is Verdict.TIME_LIMIT:
             less, tried = self._smaller(case, orders)
             if tried is not None:
@@ -133,21 +143,37 @@ class _Run:
         self.done.append(outcome.result)
         return case, outcome.fault
 
-    def _once(self, case: Case, orders: Sequence[int]) -> CaseOutcome:
-        batch = Batch(
-            self._task,
-            case,
-            self._arena,
-            calls=calls_at_once(case),
-            portable=True,
-            inputs=self._inputs,
-        )
+    def _once(self, case: Case, orders: Sequence[int], then: Case | None = None) -> CaseOutcome:
+        batch, self._next = self._next, None
+        if batch is None or batch.case is not case:
+            batch = self._batch(case)
         filled = case.singly and batch.layout == self._left
-        outcome = run_case(self.session, self._task, batch, orders, filled=filled)
+        meanwhile = partial(self._look_ahead, batch, then)
+        outcome = run_case(
+            self.session, self._task, batch, orders, filled=filled, meanwhile=meanwhile
+        )
         self._left = batch.layout if case.singly else None
         if self._pace is not None and outcome.fault is None:
             self._pace.note(case, self.session.took_s)
         return outcome
+
+    def _batch(self, case: Case) -> Batch:
+        calls = calls_at_once(case)
+        return Batch(self._task, case, self._arena, calls, portable=True, inputs=self._inputs)
+
+    def _look_ahead(self, batch: Batch, then: Case | None) -> None:
+        """Do for ``batch`` and the next case what needs no runner, while one is at work on a GPU.
+
+        For small ones alone: launching and drawing take longer than their calls.
+        """
+        task = self._task
+        if task.device.emulated or task.problem.format:
+            return
+        if _small(batch.layout):
+            batch.expect(task.seed)
+        if then is not None and _small(lay_out(task, then, calls_at_once(then))):
+            self._next = self._batch(then)
+            self._next.draw(task.seed)
 
     def _smaller(self, case: Case, orders: Sequence[int]) -> tuple[Case, CaseOutcome | None]:
         """The first smaller case that does not run out of time; None if that tells of a hang."""
@@ -171,12 +197,23 @@ class _Run:
         return less, None
 
 
+def _small(layout: Layout) -> bool:
+    return layout.size <= FEW
+
+
 def run_case(
-    session: Session, task: Task, batch: Batch, orders: Sequence[int], *, filled: bool = False
+    session: Session,
+    task: Task,
+    batch: Batch,
+    orders: Sequence[int],
+    *,
+    filled: bool = False,
+    meanwhile: Callable[[], None] | None = None,
 ) -> CaseOutcome:
     """Run one case, laid out in the arena that the session has mapped.
 
-    It is warmed up on throw-away inputs: if it is ``filled``, on those that lie there.
+    It is warmed up on throw-away inputs: if it is ``filled``, on those that lie there; and
+    ``meanwhile`` is called while it is.
 
     Of a case whose calls are made one at a time, the batch is filled again for the second. On the
     CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
@@ -191,26 +228,35 @@ def run_case(
         tidy=batch.case.singly,  # the card is full
     )
     for order in orders if emulated else orders[:1]:
-        outcome = _run_once(session, task, batch, replace(plan, order=order % ORDERS), filled)
+        options = replace(plan, order=order % ORDERS)
+        outcome = _run_once(session, task, batch, options, filled=filled, meanwhile=meanwhile)
         if outcome.fault is not None:
             break
     return outcome
 
 
 def _run_once(
-    session: Session, task: Task, batch: Batch, plan: RunOptions, filled: bool
+    session: Session,
+    task: Task,
+    batch: Batch,
+    plan: RunOptions,
+    *,
+    filled: bool,
+    meanwhile: Callable[[], None] | None,
 ) -> CaseOutcome:
     spec = batch.case.spec
     if plan.warmups and not filled:
         batch.fill_for_warm_up(f"{task.seed}/warm-up", task.seed)
         task.device.synchronize()  # no call may come before its inputs
-    prepared = session.prepare(batch, plan)
+    prepared = session.prepare(batch, plan, meanwhile)
     if isinstance(prepared, Fault):
         return CaseOutcome(CaseResult(spec=spec, passed=False, message=prepared.message), prepared)
     took = 0.0
     for first in range(0, CALLS, batch.layout.calls):
         seed = f"{task.seed}/{first}" if first else task.seed
-        seconds = session.run(batch, seed, probed=False)
+        # Whoever is awake while inputs are written may change them, which shows in what is kept.
+        stop = task.device.emulated or not batch.kept
+        seconds = session.run(batch, seed, stop=stop, probed=False)
         if isinstance(seconds, Fault):
             result = CaseResult(spec=spec, passed=False, message=seconds.message)
             return CaseOutcome(result, seconds)

@@ -30,6 +30,9 @@ MOST_BYTES = 1 << 30
 _MOST_DRAWERS, _DRAWER_BYTES = 8, 1 << 30
 """So many at once, each with so much free memory: an author's process holds torch."""
 
+_LARGE = 1 << 20
+"""Bytes that take one processor longer than all else of a small case."""
+
 _Key = tuple[str, str, str]
 """A tensor's name, the case's spec, the call's seed."""
 
@@ -97,7 +100,11 @@ class DrawnAhead:
         key = _key(tensor, case, seed)
         keys = self._of.pop(key, ())
         self._waiting.pop(keys, None)  # there was no room to begin it
-        if (drawing := self._begun.get(keys)) is None:
+        drawing = self._begun.get(keys)
+        if drawing is not None and drawing.future.cancel():  # all who draw are at larger ones
+            del self._begun[keys]
+            drawing = None
+        if drawing is None:
             drawn = self._inputs.draw(tensor, case, seed)
         else:
             drawing.left.discard(key)
@@ -146,7 +153,8 @@ def inputs_of(task: Task, cases: Iterable[Case]) -> Iterator[InputSource]:
     Ahead where they are run on a GPU, there are idle processors, and they follow from the seed
     alone (what another format draws comes from one process).
     """
-    with drawing(task, task.problem.inputs(), _of_cases(task, cases)) as inputs:
+    wanted = _large_first(_of_cases(task, cases))
+    with drawing(task, task.problem.inputs(), wanted) as inputs:
         yield inputs
 
 
@@ -178,6 +186,11 @@ def _of_cases(task: Task, cases: Iterable[Case]) -> Iterator[Wanted]:
         for drawn in by_drawing(t for t in tensors if t.direction is not Direction.OUT):
             for call in range(CALLS):
                 yield Wanted(drawn, case, f"{task.seed}/{call}")
+
+
+def _large_first(wanted: Iterable[Wanted]) -> list[Wanted]:
+    """Those of :data:`_LARGE` bytes before others, which take those who wait no time."""
+    return sorted(wanted, key=lambda each: each.bytes < _LARGE)
 
 
 def by_drawing(read: Iterable[TensorSpec]) -> Iterator[tuple[TensorSpec, ...]]:

@@ -10,7 +10,7 @@ from harness.device.base import Device
 from harness.judge.layout import Layout
 from harness.problem.sampling.footprint import SLICE
 
-_FEW = 4 << 20
+FEW = 4 << 20
 """Bytes that are first written to the host's memory."""
 _FREE_SHARE = 16
 """Beyond a slice, a copy takes no more than this part of the free memory: cases are chosen so that
@@ -40,7 +40,7 @@ class OwnCopy:
 
         On a GPU many small writes take longer than one.
         """
-        if self.bytes.numel() > _FEW:
+        if self.bytes.numel() > FEW:
             yield self.bytes
             return
         data = torch.zeros(self.bytes.shape, dtype=torch.uint8)

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -224,10 +225,11 @@ class Sandbox:
         code = self.process.poll()
         return 128 - code if code is not None and code < 0 else code
 
-    def close(self) -> None:
+    def close(self, *, wait: bool = True) -> None:
         """End every process of the sandbox, wait until they are gone, wipe the folder.
 
-        What the kernel does not let go of is left to :mod:`harness.sandbox.leftovers`.
+        What the kernel does not let go of is left to :mod:`harness.sandbox.leftovers`; without
+        ``wait`` all of it is, once it was killed.
         """
         if self._life < 0:
             return
@@ -236,10 +238,17 @@ class Sandbox:
             tree = [self.process.pid, *processes.descendants(self.process.pid)]
         else:  # its namespace ended with it, if it had one
             tree = [] if self.isolated else processes.in_session(self.process.pid)
+        killed = processes.kill(tree)
         os.close(self._life)
         self._life = -1
         self._members.close()
-        if leftovers.end(tree, self.process, self.folder):
+        if wait:
+            self._wait(killed)
+        else:
+            leftovers.later(partial(self._wait, killed))
+
+    def _wait(self, killed: dict[int, int]) -> None:
+        if leftovers.end(killed, self.process, self.folder):
             self.process.wait()
         self.channel.close()
         if self._group is not None:

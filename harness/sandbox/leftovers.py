@@ -11,7 +11,8 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -62,13 +63,29 @@ _left: list[_Group] = []
 """Global, since any grade may be disturbed by what any other has left."""
 
 
-def end(pids: list[int], monitor: _Process, folder: Path) -> bool:
-    """Kill these processes, wait until they are gone, and wipe the folder; False if some stay.
+_later = ThreadPoolExecutor(1, "end")
+_ends: list[Future[None]] = []
 
-    Those are watched from then on. What was left before is looked at again.
+
+def later(wait: Callable[[], None]) -> None:
+    """Have a thread ``wait`` until killed processes are gone; :func:`settle` waits for it."""
+    _ends.append(_later.submit(wait))
+
+
+def settle() -> None:
+    """Wait until all that was killed is gone, or is known to be stuck."""
+    while _ends:
+        _ends.pop().result()
+
+
+def end(killed: dict[int, int], monitor: _Process, folder: Path) -> bool:
+    """Wait until processes that were killed are gone, and wipe the folder; False if some stay.
+
+    ``killed`` are those of :func:`harness.sandbox.processes.kill`. Those that stay are watched from
+    then on. What was left before is looked at again.
     """
     handles = {}
-    for pid in processes.end(pids, _END_SECONDS):
+    for pid in processes.not_gone(killed, _END_SECONDS):
         with suppress(ProcessLookupError):
             handles[os.pidfd_open(pid)] = pid
     group = _Group(handles, monitor, folder)

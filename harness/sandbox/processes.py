@@ -242,16 +242,21 @@ def stop(
     return list(stopped), all_stopped
 
 
-def end(pids: list[int], seconds: float) -> list[int]:
-    """Kill these processes and wait; returns those that are not gone after ``seconds``."""
+def kill(pids: Iterable[int]) -> dict[int, int]:
+    """Kill these processes; those that there were, by a handle (pidfd) of each."""
     handles: dict[int, int] = {}
-    poller = select.poll()
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
-            handle = os.pidfd_open(pid)
-            handles[handle] = pid
-            poller.register(handle, select.POLLIN)
-    send(pids, signal.SIGKILL)
+            handles[os.pidfd_open(pid)] = pid
+    send(handles.values(), signal.SIGKILL)
+    return handles
+
+
+def not_gone(handles: dict[int, int], seconds: float) -> list[int]:
+    """Wait for killed processes; those that are not gone after ``seconds``. Closes the handles."""
+    poller = select.poll()
+    for handle in handles:
+        poller.register(handle, select.POLLIN)
     deadline = time.monotonic() + seconds
     alive = dict(handles)
     while alive and (left := deadline - time.monotonic()) > 0:
@@ -261,3 +266,8 @@ def end(pids: list[int], seconds: float) -> list[int]:
     for handle in handles:
         os.close(handle)
     return list(alive.values())
+
+
+def end(pids: Iterable[int], seconds: float) -> list[int]:
+    """Kill these processes and wait; returns those that are not gone after ``seconds``."""
+    return not_gone(kill(pids), seconds)

@@ -3,6 +3,7 @@
 import os
 import select
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
@@ -98,13 +99,20 @@ class Channel:
         answer: type[AnswerT],
         seconds: float,
         descriptors: tuple[int, ...] = (),
+        meanwhile: Callable[[], None] | None = None,
     ) -> AnswerT | Fault:
-        """Send ``message``, with ``descriptors``, and wait for its ``answer``, so many seconds."""
+        """Send ``message``, with ``descriptors``, and wait for its ``answer``, so many seconds.
+
+        They begin when ``meanwhile``, which is called first, has returned; what it raises leaves
+        the answer unread.
+        """
         self._sandbox.resume()
         try:
             transport.send(self._sandbox.channel, message, descriptors)
         except WireError as error:
             return self._broken(error)
+        if meanwhile is not None:
+            meanwhile()
         return self.receive(answer, seconds)
 
     def receive(self, expected: type[AnswerT], seconds: float) -> AnswerT | Fault:

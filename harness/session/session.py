@@ -83,8 +83,8 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """End the runner; idempotent."""
+    def close(self, *, wait: bool = True) -> None:
+        """End the runner; idempotent. Without ``wait`` it may hold memory for a moment still."""
         if self._mailbox_fd < 0:
             return
         os.close(self._mailbox_fd)
@@ -92,7 +92,7 @@ class Session:
         if self._asked_fd >= 0:
             os.close(self._asked_fd)
         self._mailbox.close()
-        self._sandbox.close()
+        self._sandbox.close(wait=wait)
         self.mapped = 0
 
     @property
@@ -240,8 +240,17 @@ class Session:
         self.mapped = 0
         return None
 
-    def prepare(self, batch: Bindable, options: RunOptions) -> bool | Fault:
-        """Bind the calls, warm up, capture; returns whether they were captured."""
+    def prepare(
+        self,
+        batch: Bindable,
+        options: RunOptions,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> bool | Fault:
+        """Bind the calls, warm up, capture; returns whether they were captured.
+
+        ``meanwhile`` is called while the runner is at work; after it has raised, the session is of
+        no more use.
+        """
         launches: tuple[KernelLaunch, ...] = ()
         if (header := self._program.launches) is not None:
             try:
@@ -262,7 +271,7 @@ class Session:
         )
         compiles = self._program.kind == "python"  # at its first call, and may tune itself
         seconds = self._limits.prepare_s if compiles else self._call_s
-        answer = self._channel.ask(message, messages.Prepared, seconds)
+        answer = self._channel.ask(message, messages.Prepared, seconds, meanwhile=meanwhile)
         if isinstance(answer, messages.Prepared):
             return answer.captured
         if compiles and options.warmups and answer.verdict is Verdict.TIME_LIMIT:

@@ -2,13 +2,14 @@
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.grading.builds import Builds, prefetch, with_next
+from harness.grading.builds import Builds, files_ahead, prefetch, with_next
 from harness.grading.job import Job
 from harness.problem.package import Problem
 from harness.solution.model import Invalid, Solution
@@ -50,6 +51,14 @@ def _job(problem: Problem, content: str, path: str = "mine.py") -> Job:
         name="mine", problem=problem.slug, language="pytorch", hash=content, dtypes=None,
     )  # fmt: skip
     return Job(path=path, solution=solution, problem=problem)
+
+
+def test_few_files_of_other_formats_are_built_ahead(shift: Problem) -> None:
+    """Their problems are kept described meanwhile."""
+    own = _job(shift, "a")
+    foreign: Any = SimpleNamespace(problem=SimpleNamespace(format="kernelbench"))
+    assert [files_ahead(builders, [own, own]) for builders in (1, 12, 100)] == [2, 24, 32]
+    assert [files_ahead(builders, [own, foreign]) for builders in (1, 12, 100)] == [2, 8, 8]
 
 
 def test_builds_make_each_content_once(shift: Problem) -> None:

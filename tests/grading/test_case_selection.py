@@ -13,6 +13,7 @@ from harness.judge.task import Task
 from harness.problem.format.load import load_problem
 from harness.problem.package import Problem
 from harness.problem.reference import Reference
+from harness.sandbox import leftovers
 
 SHIFT = Path(__file__).parents[1] / "support/packages/shift"
 
@@ -35,6 +36,19 @@ def test_cases_are_drawn_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_all_large_cards_draw_the_same_cases(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: free)
     assert case_selection.case_bytes(load_problem(SHIFT), CpuDevice()) == 8 << 30
+
+
+def test_what_is_ending_is_waited_for_where_memory_is_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else the same seed would draw smaller cases than it does when they are replayed."""
+    free = [9 << 30]
+    monkeypatch.setattr(CpuDevice, "free_bytes", lambda _: free[0])
+    monkeypatch.setattr(leftovers, "settle", lambda: free.insert(0, 17 << 30))
+    shift = load_problem(SHIFT)
+    assert case_selection.case_bytes(shift, CpuDevice()) == 8 << 30
+    assert case_selection.case_bytes(shift, CpuDevice()) == 8 << 30
+    assert free == [17 << 30, 9 << 30]  # there was enough the second time
 
 
 def test_given_sizes_get_seven_eighths_of_a_card(

@@ -312,8 +312,8 @@ def test_a_baseline_is_timed_by_itself_once_where_its_times_are_kept(
             super().__init__(*how, **more)
             running.append(True)
 
-        def close(self) -> None:
-            super().close()
+        def close(self, *, wait: bool = True) -> None:
+            super().close(wait=wait)
             running.clear()
 
     monkeypatch.setattr(benchmark, "keep_times", keep_times)

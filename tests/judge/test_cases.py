@@ -8,24 +8,37 @@ import pytest
 from support.fake_sessions import FAULT, FakeSession
 
 from harness.device.cpu import CpuDevice
+from harness.judge import batch as batch_module
+from harness.judge import cases as cases_module
 from harness.judge.batch import Batch
 from harness.judge.cases import CasesOutcome, run_cases
+from harness.judge.own_copy import OwnCopy
 from harness.judge.task import Task
 from harness.problem.case import Case
+from harness.problem.package import Problem
+from harness.problem.reference import Reference
 from harness.records.result import Verdict
 from harness.session.session import Session
 
 CASES = [Case(sizes={"n": n}, scalars={"s": 0.5}) for n in (1, 5, 64)]
 
 
+class Card(CpuDevice):
+    """Runs kernels at once, as a GPU does."""
+
+    emulated = False
+
+
 class Solver(FakeSession):
     """Solves every case, but for one of size ``wrong`` of which the last element is off."""
 
     wrong = 0
+    stopped = True
 
-    def run(self, batch: Any, seed: str, *, probed: bool) -> Any:
+    def run(self, batch: Any, seed: str, *, stop: bool, probed: bool) -> Any:
         assert not probed  # its time decides nothing
-        seconds = super().run(batch, seed, probed=False)
+        self.stopped = stop
+        seconds = super().run(batch, seed, stop=stop, probed=False)
         if batch.case.sizes["n"] == self.wrong:
             _, y = batch.layout.slots
             batch._view(batch._bytes, y)[-1, -1] += 1
@@ -89,9 +102,9 @@ def test_threads_run_in_another_order_from_case_to_case(shift_task: Task) -> Non
     orders = []
 
     class Told(Solver):
-        def prepare(self, batch: Any, plan: Any) -> Any:
+        def prepare(self, batch: Any, plan: Any, *more: Any) -> Any:
             orders.append((plan.order, plan.order_seed))
-            return super().prepare(batch, plan)
+            return super().prepare(batch, plan, *more)
 
     check(shift_task, Told())
     assert [order for order, _ in orders] == [0, 1, 2]
@@ -103,10 +116,10 @@ def test_threads_run_in_another_order_from_case_to_case(shift_task: Task) -> Non
 
 def test_a_case_by_itself_is_run_in_every_order_until_it_fails(shift_task: Task) -> None:
     class Racy(Solver):
-        def prepare(self, batch: Any, plan: Any) -> Any:
+        def prepare(self, batch: Any, plan: Any, *more: Any) -> Any:
             orders.append(plan.order)
             self.wrong = 5 if plan.order == 1 else 0
-            return super().prepare(batch, plan)
+            return super().prepare(batch, plan, *more)
 
     orders: list[int] = []
     session = cast(Session, Racy())
@@ -119,9 +132,6 @@ def test_a_case_by_itself_is_run_in_every_order_until_it_fails(shift_task: Task)
 def test_what_an_earlier_case_left_in_a_full_card_is_good_enough_to_warm_up_with(
     shift_task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Card(CpuDevice):
-        emulated = False
-
     warmed_up = []
     fill = Batch.fill_for_warm_up
 
@@ -135,3 +145,88 @@ def test_what_an_earlier_case_left_in_a_full_card_is_good_enough_to_warm_up_with
     outcome, _ = check(task, Solver(), [alone, alone, CASES[2], alone])
     assert outcome.fault is None
     assert warmed_up == [alone, CASES[2], alone]
+
+
+class Noted(Reference):
+    """One that notes what it is asked for."""
+
+    def __init__(self, problem: Problem, asked: list[str]) -> None:
+        super().__init__(problem)
+        self.asked = asked
+
+    def expectations(self, case: Case, *given: Any, **options: Any) -> Any:
+        self.asked.append(f"expect {case.spec}")
+        return super().expectations(case, *given, **options)
+
+
+class Asked(Solver):
+    """Notes when it is asked to make ready, and to make calls."""
+
+    def __init__(self, asked: list[str]) -> None:
+        super().__init__()
+        self.asked = asked
+
+    def prepare(self, batch: Any, plan: Any, *more: Any) -> Any:
+        self.asked.append(f"prepare {batch.case.spec}")
+        return super().prepare(batch, plan, *more)
+
+    def run(self, batch: Any, seed: str, **options: Any) -> Any:
+        self.asked.append(f"run {batch.case.spec}")
+        return super().run(batch, seed, **options)
+
+
+@pytest.fixture
+def asked(shift_task: Task, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    asked: list[str] = []
+    draw = OwnCopy.written
+
+    def noted(own: OwnCopy) -> Any:
+        asked.append("draw")
+        return draw(own)
+
+    monkeypatch.setattr(OwnCopy, "written", noted)
+    return asked
+
+
+def test_what_needs_no_runner_is_done_while_one_gets_ready(
+    shift_task: Task, asked: list[str]
+) -> None:
+    task = replace(shift_task, device=Card(), reference=Noted(shift_task.problem, asked))
+    session = Asked(asked)
+    outcome, _ = check(task, session, CASES[:2])
+    assert outcome.fault is None
+    one, five = (case.spec for case in CASES[:2])
+    assert asked == [
+        "draw",
+        *(f"prepare {one}", f"expect {one}", f"expect {one}", "draw", f"run {one}"),
+        *(f"prepare {five}", f"expect {five}", f"expect {five}", f"run {five}"),
+    ]
+    assert not session.stopped  # inputs are out of its reach
+
+
+def test_of_what_is_large_nothing_is_done_ahead(
+    shift_task: Task, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would take memory that the case needs."""
+    monkeypatch.setattr(cases_module, "FEW", 0)
+    task = replace(shift_task, device=Card(), reference=Noted(shift_task.problem, asked))
+    assert check(task, Asked(asked), CASES[:1])[0].fault is None
+    one = CASES[0].spec
+    assert asked == ["draw", f"prepare {one}", f"run {one}", f"expect {one}", f"expect {one}"]
+
+
+def test_a_wrong_case_is_found_by_what_was_expected_ahead(shift_task: Task) -> None:
+    session = Solver()
+    session.wrong = 64
+    outcome, _ = check(replace(shift_task, device=Card()), session)
+    assert [case.passed for case in outcome.cases] == [True, True, False]
+    assert outcome.cases[-1].message == "1 of 64 elements of y are wrong"
+
+
+def test_a_runner_is_stopped_while_inputs_within_its_reach_are_written(
+    shift_task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_module, "has_room", lambda *_: False)
+    session = Solver()
+    assert check(replace(shift_task, device=Card()), session)[0].fault is None
+    assert session.stopped

@@ -96,6 +96,21 @@ def test_the_magnitude_is_computed_once_a_check_without_it_fails(
     assert reference.asked == 3 * CALLS + 1
 
 
+def test_what_was_expected_ahead_serves_the_calls_of_its_seed_once(shift_task: Task) -> None:
+    reference = Counts(shift_task.problem)
+    task = replace(shift_task, reference=reference)
+    checker = Checker(task)
+    for seed, asked in (("a", 3), ("b", 6)):
+        checker.expect(CASE, [calls(task)(number)[0] for number in range(3)], "a")
+        reference.asked = 3
+        assert checker.all_surely_right(CASE, 3, calls(task), seed)
+        assert reference.asked == asked
+        assert checker.all_surely_right(CASE, 3, calls(task), seed)
+        assert reference.asked == asked + 3
+    checker.expect(CASE, [calls(task)(number)[0] for number in range(3)], "a")
+    assert not checker.all_surely_right(CASE, 3, calls(task, 1), "a")
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", [Reference, Waits])
 def test_a_graphed_check_agrees_with_the_plain_one(shift_task: Task, kind: type[Reference]) -> None:

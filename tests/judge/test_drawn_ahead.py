@@ -14,6 +14,7 @@ from torch import Tensor
 
 from harness.device.cpu import CpuDevice, HostArena
 from harness.errors import ProblemError
+from harness.judge import drawn_ahead
 from harness.judge.batch import Batch
 from harness.judge.drawn_ahead import DrawnAhead, Wanted, by_drawing, drawing, inputs_of
 from harness.judge.layout import lay_out
@@ -138,6 +139,48 @@ def test_a_mistake_of_the_author_shows_where_the_tensor_is_asked_for() -> None:
         with pytest.raises(ProblemError):
             inputs.draw(spec("wrong"), CASE, "0")
         assert inputs.draw(spec("c"), CASE, "0").tolist() == [ord("c")] * 4
+
+
+class Slow(NotedSource):
+    """One whose first tensor takes as long as a test says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go_on = threading.Event()
+
+    def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
+        drawn = super().draw(tensor, case, seed)
+        if tensor.name.startswith("slow"):
+            assert self.go_on.wait(NEVER)
+        return drawn
+
+
+def test_who_asks_draws_what_nobody_has_begun() -> None:
+    """All who draw may be at large tensors, of cases that come later."""
+    source = Slow()
+    together = [replace(spec(name), together=True) for name in "bc"]
+    wanted = [Wanted((spec(name),), CASE, "0") for name in ("slow 1", "slow 2", "a")]
+    wanted.append(Wanted(tuple(together), CASE, "0"))
+    with closing(DrawnAhead(source, 2, wanted, 1 << 20)) as inputs:
+        for _ in range(2):
+            assert source.drew.acquire(timeout=NEVER)
+        for tensor in (spec("a"), *together):
+            assert inputs.draw(tensor, CASE, "0").tolist() == [ord(tensor.name)] * 4
+        source.go_on.set()
+        for name in ("slow 2", "slow 1"):
+            assert inputs.draw(spec(name), CASE, "0").tolist() == [ord("s")] * 4
+    assert sorted(source.asked) == ["a", "b", "c", "slow 1", "slow 2"]
+
+
+def test_large_tensors_are_begun_first(blend_task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = blend_task.problem.draw_cases("seed", dtype="float16", room=CaseLimits())[:6]
+    sizes = [each.bytes for each in drawn_ahead._of_cases(blend_task, cases)]
+    monkeypatch.setattr(drawn_ahead, "_LARGE", 1 + min(sizes))
+    wanted = drawn_ahead._of_cases(blend_task, cases)
+    begun = [each.bytes for each in drawn_ahead._large_first(wanted)]
+    large = [each for each in sizes if each > min(sizes)]
+    assert begun == large + [min(sizes)] * (len(sizes) - len(large))
+    assert 0 < len(large) < len(sizes)
 
 
 def test_nothing_is_drawn_after_the_end() -> None:

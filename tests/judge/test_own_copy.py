@@ -170,7 +170,7 @@ def test_what_is_written_is_the_same_by_way_of_the_host(
 ) -> None:
     with filled(shift_task) as batch:
         before = batch.bytes.clone()
-    monkeypatch.setattr(own_copy, "_FEW", few)
+    monkeypatch.setattr(own_copy, "FEW", few)
     with filled(shift_task) as batch:
         assert bool((batch.bytes == before).all())
         answer(batch)

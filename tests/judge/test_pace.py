@@ -37,14 +37,14 @@ class Emulated(FakeSession):
     def __call__(self) -> float:
         return self.own_s
 
-    def run(self, batch: Any, seed: str, *, probed: bool) -> Any:
-        assert not probed  # its time decides nothing
+    def run(self, batch: Any, seed: str, *, stop: bool, probed: bool) -> Any:
+        assert stop and not probed  # its time decides nothing
         n = batch.case.sizes["n"]
         self.ran.append(n)
         self.took_s = min(self.cost(n), LIMIT_S)
         with self.allowance.used(self):
             self.own_s += self.took_s
-        seconds = super().run(batch, seed, probed=False)
+        seconds = super().run(batch, seed, stop=stop, probed=False)
         return LATE if self.cost(n) > LIMIT_S else seconds
 
 
@@ -115,8 +115,8 @@ def test_a_submission_that_hangs_runs_out_of_time(shift_task: Task, from_size: i
 
 def test_a_wrong_answer_of_a_smaller_case_is_wrong(shift_task: Task) -> None:
     class Wrong(Emulated):
-        def run(self, batch: Any, seed: str, *, probed: bool) -> Any:
-            seconds = super().run(batch, seed, probed=False)
+        def run(self, batch: Any, seed: str, **options: Any) -> Any:
+            seconds = super().run(batch, seed, **options)
             batch.outputs(0)["y"].add_(1)
             return seconds
 

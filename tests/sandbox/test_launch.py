@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -569,7 +570,8 @@ class TestWithoutNamespaces:
 def test_a_sandbox_that_cannot_be_ended_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = Sandbox(ENTRY, {"PATH": "/bin"}, memory_bytes=1 << 30)
     with subprocess.Popen(["sleep", "60"]) as stuck, monkeypatch.context() as patch:
-        patch.setattr(processes, "end", lambda pids, seconds: [stuck.pid])
+        patch.setattr(processes, "kill", lambda _: {os.pidfd_open(stuck.pid): stuck.pid})
+        patch.setattr(leftovers, "_END_SECONDS", 0.0)
         patch.setattr(leftovers, "_SLOW_SECONDS", 0.1)
         sandbox.close()
         (note,) = leftovers.notes()
@@ -580,6 +582,28 @@ def test_a_sandbox_that_cannot_be_ended_disturbs_nobody(monkeypatch: pytest.Monk
     sandbox.process.wait()
     assert sandbox.process.stdout is not None
     sandbox.process.stdout.close()
+
+
+def test_a_sandbox_that_is_not_waited_for_is_killed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sandbox = Sandbox(ENTRY, {"PATH": "/bin"}, memory_bytes=1 << 30)
+    begun, over, wait = threading.Event(), threading.Event(), Sandbox._wait
+
+    def slowly(self: Sandbox, killed: dict[int, int]) -> None:
+        begun.set()
+        assert over.wait(20)
+        wait(self, killed)
+
+    monkeypatch.setattr(Sandbox, "_wait", slowly)
+    sandbox.close(wait=False)
+    assert begun.wait(20)
+    assert until(lambda: sandbox.ended() == 137)
+    assert sandbox.folder.exists()
+    over.set()
+    leftovers.settle()
+    assert not sandbox.folder.exists()
+    assert leftovers.notes() == ()
 
 
 def _may_set_limits() -> bool:

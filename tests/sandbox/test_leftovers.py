@@ -1,5 +1,6 @@
 """Processes that cannot be ended are watched and named, and disturb nobody for long."""
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,15 +11,20 @@ from typing import Any
 import pytest
 from support.naps import until
 
-from harness.sandbox import leftovers, processes
+from harness.sandbox import leftovers
 
 MONITOR: Any = SimpleNamespace(poll=lambda: 0)
+
+
+def handles(process: "subprocess.Popen[bytes]") -> dict[int, int]:
+    """What is known of one that was killed; nothing if it is gone."""
+    return {} if process.poll() is not None else {os.pidfd_open(process.pid): process.pid}
 
 
 @pytest.fixture
 def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator["subprocess.Popen[bytes]"]:
     """A process that does not end when it is killed: as if the kernel held it."""
-    monkeypatch.setattr(processes, "end", lambda pids, seconds: pids)
+    monkeypatch.setattr(leftovers, "_END_SECONDS", 0.0)
     monkeypatch.setattr(leftovers, "_SLOW_SECONDS", 0.3)
     with subprocess.Popen(["sleep", "60"]) as process:
         yield process
@@ -31,7 +37,7 @@ def test_what_cannot_be_ended_is_named_until_it_is_gone(
 ) -> None:
     folder = tmp_path / "sandbox"
     folder.mkdir()
-    assert not leftovers.end([stuck.pid], MONITOR, folder)
+    assert not leftovers.end(handles(stuck), MONITOR, folder)
     (note,) = leftovers.notes()
     assert f"sleep {stuck.pid}, state S" in note
     assert "is the driver stuck?" in note
@@ -40,7 +46,7 @@ def test_what_cannot_be_ended_is_named_until_it_is_gone(
     started = time.monotonic()
     with subprocess.Popen(["true"]) as other:
         other.wait()
-        assert leftovers.end([other.pid], MONITOR, tmp_path / "other")
+        assert leftovers.end(handles(other), MONITOR, tmp_path / "other")
     assert time.monotonic() - started < 5
     assert leftovers.notes() == (note,)
     stuck.kill()
@@ -52,7 +58,7 @@ def test_what_cannot_be_ended_is_named_until_it_is_gone(
 def test_the_last_words_name_what_is_left(
     stuck: "subprocess.Popen[bytes]", tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    leftovers.end([stuck.pid], MONITOR, tmp_path / "none")
+    leftovers.end(handles(stuck), MONITOR, tmp_path / "none")
     leftovers._report()
     assert f"harness: a process of a submission could not be ended (sleep {stuck.pid}" in (
         capsys.readouterr().err
@@ -62,8 +68,8 @@ def test_the_last_words_name_what_is_left(
 def test_a_slow_kernel_is_given_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Killed, but not gone within the first limit: it ends while it is waited for."""
     with subprocess.Popen(["sleep", "0.5"]) as process:
-        monkeypatch.setattr(processes, "end", lambda pids, seconds: pids)
-        assert leftovers.end([process.pid], MONITOR, tmp_path / "none")
+        monkeypatch.setattr(leftovers, "_END_SECONDS", 0.0)
+        assert leftovers.end(handles(process), MONITOR, tmp_path / "none")
     assert leftovers.notes() == ()
 
 

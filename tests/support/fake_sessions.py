@@ -65,8 +65,12 @@ class FakeSession:
     def unmap(self) -> Fault | None:
         return None
 
-    def prepare(self, batch: Any, plan: Any) -> bool | Fault:
+    def prepare(
+        self, batch: Any, plan: Any, meanwhile: Callable[[], None] | None = None
+    ) -> bool | Fault:
         self.plan = plan
+        if meanwhile is not None:
+            meanwhile()
         return FAULT if self.fails == "prepare" else self.captures and plan.capture
 
     def run(

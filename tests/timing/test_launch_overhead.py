@@ -39,9 +39,9 @@ class NullKernelSession(FakeSession):
         waited_s = math.ceil(waited * 1e-9 / self.ticks) * self.ticks
         return self.constant + self.per_call * batch.layout.calls + waited_s
 
-    def prepare(self, batch: Any, plan: Any) -> Any:
+    def prepare(self, batch: Any, plan: Any, *more: Any) -> Any:
         self.own = batch.layout
-        return super().prepare(batch, plan)
+        return super().prepare(batch, plan, *more)
 
 
 def overhead_probe(session: FakeSession) -> OverheadProbe:

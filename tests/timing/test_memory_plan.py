@@ -145,9 +145,9 @@ def test_what_runs_out_in_a_fill_or_a_check_halves_the_calls(
     if where == "check":
         check = Checker.all_surely_right
 
-        def checked(self: Any, case: Any, calls: int, each: Any) -> bool:
+        def checked(self: Any, case: Any, calls: int, *more: Any) -> bool:
             fails(calls)
-            return check(self, case, calls, each)
+            return check(self, case, calls, *more)
 
         monkeypatch.setattr(Checker, "all_surely_right", checked)
     else:
