@@ -170,7 +170,7 @@ class Batch:
             self._draw(self._own, seed)
 
     def expect(self, seed: str) -> None:
-        """Compute what is expected of calls with these inputs before they are made, if it is kept.
+        """Compute what is expected of the calls before they are made, where inputs are kept.
 
         Raises:
             ProblemError: the reference is wrong.

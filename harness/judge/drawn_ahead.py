@@ -101,7 +101,7 @@ class DrawnAhead:
         keys = self._of.pop(key, ())
         self._waiting.pop(keys, None)  # there was no room to begin it
         drawing = self._begun.get(keys)
-        if drawing is not None and drawing.future.cancel():  # all who draw are at larger ones
+        if drawing is not None and drawing.future.cancel():  # nobody has begun it
             del self._begun[keys]
             drawing = None
         if drawing is None:
@@ -189,7 +189,10 @@ def _of_cases(task: Task, cases: Iterable[Case]) -> Iterator[Wanted]:
 
 
 def _large_first(wanted: Iterable[Wanted]) -> list[Wanted]:
-    """Those of :data:`_LARGE` bytes before others, which take those who wait no time."""
+    """Those of :data:`_LARGE` bytes and more before others.
+
+    Who asks for a small one that nobody has begun draws it himself, in no time.
+    """
     return sorted(wanted, key=lambda each: each.bytes < _LARGE)
 
 
