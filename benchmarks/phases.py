@@ -12,14 +12,18 @@ class Phases(Progress):
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
+        self.longest: dict[str, tuple[float, str]] = {}
+        """By the first word: the seconds of the longest, and its name."""
         self._clock = clock
-        self._now = ("start", clock())
+        self._now = ("start", clock())  # name and beginning
 
     def phase(self, name: str, _: int | None = None) -> None:
         """The phase before ends here."""
         before, since = self._now
-        self._now = (name.split()[0], self._clock())
-        self.seconds[before] += self._now[1] - since
+        self._now = (name, self._clock())
+        word, took_s = before.split()[0], self._now[1] - since
+        self.seconds[word] += took_s
+        self.longest[word] = max(self.longest.get(word, (0.0, "")), (took_s, before))
 
     def finish(self) -> None:
         """What comes until the next phase is showing and storing."""

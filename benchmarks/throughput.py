@@ -161,6 +161,20 @@ def _submit(phases: Phases, *arguments: str) -> int:
     return 0
 
 
+def _slowest(results: list[Any], phases: Phases) -> Iterator[str]:
+    """The shape that took longest, and the one that was looked at most: many looks are a doubt."""
+    if "time" in phases.longest:
+        seconds, name = phases.longest["time"]
+        yield f"longest: {seconds:.1f} s, {name}"
+    looks = [
+        (shape.overlap_looks or 0, each.solution.name, shape.spec)
+        for each in results
+        for shape in each.measurements
+    ]
+    if looks:
+        yield "most looks at calls at work: {}, {}, {}".format(*max(looks))
+
+
 def _results(file: Path) -> list[Any]:
     from harness.records.result import Result
 
@@ -204,6 +218,7 @@ def tell(
     for name, seconds in sorted(phases.seconds.items(), key=lambda item: -item[1]):
         part = f"{seconds / total:.0%}"
         lines.append(f"| {name} | {seconds:.1f} | {part} | {seconds / len(results):.2f} |")
+    lines += ["", *_slowest(results, phases)]
     if builds:
         lines += [
             "",

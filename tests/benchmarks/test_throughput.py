@@ -65,6 +65,7 @@ def test_phases_are_added_up() -> None:
         phases.advance(note="x")
     phases.finish()
     assert phases.seconds == {"start": 0.0, "build": 1.0, "time": 6.0, "check": 0.5}
+    assert phases.longest["time"] == (4.0, "time m=2")
 
 
 def test_what_is_not_as_it_must_be_is_named() -> None:
@@ -76,12 +77,17 @@ def test_what_is_not_as_it_must_be_is_named() -> None:
 
     now = 0.0
     phases = Phases(lambda: now)
+    phases.phase("time n=7")
+    now = 2.0
     phases.phase("check")
-    now = 3.0
+    now += 3.0
     results = [result(solution=named("v0000")), failed(solution=named("v0001"), message="so")]
     found = tell(results, {"v0000": "ACCEPTED", "v0001": "ACCEPTED"}, phases, 6.0)
     assert found["per_minute"] == 20.0
     assert found["verdicts"] == {Verdict.ACCEPTED: 1, Verdict.WRONG_ANSWER: 1}
     assert found["unexpected"] == ["v0001 is WRONG_ANSWER, not ACCEPTED: so"]
-    assert "| check | 3.0 | 100% | 1.50 |" in found["lines"]
+    assert "| check | 3.0 | 60% | 1.50 |" in found["lines"]
+    assert "longest: 2.0 s, time n=7" in found["lines"]
+    (shape,) = results[0].measurements
+    assert f"most looks at calls at work: 0, v0000, {shape.spec}" in found["lines"]
     assert any("20.0 | this harness" in line for line in found["lines"])
