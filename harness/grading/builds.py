@@ -92,7 +92,8 @@ class Builds(AbstractContextManager["Builds"]):
             seen.add(key)
             return self.begin(job)
 
-        for job, building in prefetch(jobs, submit, files_ahead(self._workers, jobs)):
+        ahead = files_ahead(self._workers, jobs)
+        for job, building in prefetch(jobs, submit, max_pending=ahead):
             key = content_key(job)
             yield job, building, key is not None and count[key] > 1
 
@@ -115,7 +116,7 @@ class Builds(AbstractContextManager["Builds"]):
 
 
 def prefetch(
-    items: Iterable[T], submit: Callable[[T], U], max_pending: int
+    items: Iterable[T], submit: Callable[[T], U], *, max_pending: int
 ) -> Iterator[tuple[T, U]]:
     """Each of ``items``, in order, with what ``submit`` returned, ``max_pending`` ahead.
 

@@ -290,10 +290,9 @@ class Grader(AbstractContextManager["Grader"]):
         """The result of a submission that was right in all cases, with its times."""
         budget = self._budget(draft.options)
         self._preparation.ahead.settle()
-        leftovers.settle()
-        beside = leftovers.notes()
         try:
             with exclusive(self._device, self._progress) as held, builds.paused(self._finishing):
+                beside = leftovers.notes()
                 measured = self.benchmark.measure(draft, ready, held, budget)
         except CannotBeTimed as reason:
             draft.notes.append(f"not timed: {reason}")

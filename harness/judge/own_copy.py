@@ -11,7 +11,7 @@ from harness.judge.layout import Layout
 from harness.problem.sampling.footprint import SLICE
 
 FEW = 4 << 20
-"""Bytes that are first written to the host's memory."""
+"""Bytes of a small case: its copy is first written to the host's memory, and ahead of its turn."""
 _FREE_SHARE = 16
 """Beyond a slice, a copy takes no more than this part of the free memory: cases are chosen so that
 they leave at least twice as much."""

@@ -17,7 +17,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from harness.sandbox import processes
 from harness.text.plain import printable
 
 _END_SECONDS = 10.0
@@ -74,26 +73,28 @@ def later(wait: Callable[[], None]) -> None:
 
 def settle() -> None:
     """Wait until all that was killed is gone, or is known to be stuck."""
-    while _ends:
-        _ends.pop().result()
+    for each in tuple(_ends):  # builders wait here, too
+        try:
+            each.result()
+        finally:
+            with suppress(ValueError):
+                _ends.remove(each)
 
 
 def end(killed: dict[int, int], monitor: _Process, folder: Path) -> bool:
     """Wait until processes that were killed are gone, and wipe the folder; False if some stay.
 
-    ``killed`` are those of :func:`harness.sandbox.processes.kill`. Those that stay are watched from
-    then on. What was left before is looked at again.
+    ``killed`` are those of :func:`harness.sandbox.processes.kill`, whose handles are closed as they
+    end. Those that stay are watched from then on. What was left before is looked at again.
     """
-    handles = {}
-    for pid in processes.not_gone(killed, _END_SECONDS):
-        with suppress(ProcessLookupError):
-            handles[os.pidfd_open(pid)] = pid
-    group = _Group(handles, monitor, folder)
-    deadline = time.monotonic() + _SLOW_SECONDS
+    group = _Group(killed, monitor, folder)
+    soon = time.monotonic() + _END_SECONDS
     while not (gone := group.gone()):
-        if time.monotonic() > deadline or not any(map(_on_its_way, group.handles.values())):
+        late_s = time.monotonic() - soon
+        stuck = late_s > 0 and not any(map(_on_its_way, group.handles.values()))
+        if stuck or late_s > _SLOW_SECONDS:
             break
-        gone = group.gone(_LOOK_SECONDS)
+        group.gone(_LOOK_SECONDS)
     with _lock:
         _left[:] = [each for each in (*_left, *([] if gone else [group])) if not each.gone()]
     return gone

@@ -252,8 +252,9 @@ def kill(pids: Iterable[int]) -> dict[int, int]:
     return handles
 
 
-def not_gone(handles: dict[int, int], seconds: float) -> list[int]:
-    """Wait for killed processes; those that are not gone after ``seconds``. Closes the handles."""
+def end(pids: Iterable[int], seconds: float) -> list[int]:
+    """Kill these processes and wait; returns those that are not gone after ``seconds``."""
+    handles = kill(pids)
     poller = select.poll()
     for handle in handles:
         poller.register(handle, select.POLLIN)
@@ -266,8 +267,3 @@ def not_gone(handles: dict[int, int], seconds: float) -> list[int]:
     for handle in handles:
         os.close(handle)
     return list(alive.values())
-
-
-def end(pids: Iterable[int], seconds: float) -> list[int]:
-    """Kill these processes and wait; returns those that are not gone after ``seconds``."""
-    return not_gone(kill(pids), seconds)

@@ -2,8 +2,10 @@
 
 import os
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -71,6 +73,38 @@ def test_a_slow_kernel_is_given_time(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         monkeypatch.setattr(leftovers, "_END_SECONDS", 0.0)
         assert leftovers.end(handles(process), MONITOR, tmp_path / "none")
     assert leftovers.notes() == ()
+
+
+def assert_set(event: threading.Event) -> None:
+    assert event.wait(20)
+
+
+def test_everyone_waits_for_what_was_left_for_later() -> None:
+    over, settled = threading.Event(), []
+
+    def settle() -> None:
+        leftovers.settle()
+        settled.append(over.is_set())
+
+    threads = [threading.Thread(target=settle) for _ in range(3)]
+    leftovers.later(partial(assert_set, over))
+    for thread in threads:
+        thread.start()
+    over.set()
+    for thread in threads:
+        thread.join(20)
+    assert settled == [True] * 3
+    leftovers.settle()
+
+
+def test_what_goes_wrong_in_the_end_is_told_once() -> None:
+    def fails() -> None:
+        raise OSError("no group")
+
+    leftovers.later(fails)
+    with pytest.raises(OSError, match="no group"):
+        leftovers.settle()
+    leftovers.settle()
 
 
 def test_a_process_held_by_the_kernel_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
