@@ -6,7 +6,7 @@ look, and is no reason not to rank: another card of the same name may be slower.
 """
 
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from harness.records.measurement import Measurement
 from harness.records.result import Result
@@ -24,16 +24,16 @@ _SLOWER = 1.02
 """A baseline that takes up to so many times the median is as usual."""
 
 
-def with_baseline_notes(result: Result, recorded: Iterable[Result]) -> Result:
+def with_baseline_notes(result: Result, recorded: Callable[[], Iterable[Result]]) -> Result:
     """``result`` with a note for each shape whose baseline took more than 2 % longer than usual.
 
     Usual is the median over those of the ``recorded`` grades that measured the same: version of the
     problem, data type, device, driver and libraries. A lower clock that explains it is no news, nor
-    is what the interval holds. Of a mere verdict's rough times nothing is said.
+    is what the interval holds. Of a mere verdict's rough times nothing is said, nor any record read.
     """
     if result.score is None or result.device.emulated or result.effort == _ROUGH:
         return result
-    others = (each for each in recorded if each.id != result.id and each.effort != _ROUGH)
+    others = (each for each in recorded() if each.id != result.id and each.effort != _ROUGH)
     same = [each for each in others if _what(each) == _what(result)]
     notes = [note for shape in result.measurements for note in _notes(shape, same)]
     return result.model_copy(update={"notes": (*result.notes, *notes)}) if notes else result

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -220,8 +221,6 @@ def _with_baseline_notes(result: Result, store: Store) -> Result:
     from leaderboard.history import RECENT, with_baseline_notes
     from leaderboard.store import Which
 
-    if result.score is None:
-        return result
     which = Which(
         problem=result.problem.slug,
         verdict=result.verdict,
@@ -229,7 +228,7 @@ def _with_baseline_notes(result: Result, store: Store) -> Result:
         device_kind=result.device.kind,
         device_name=result.device.name,
     )
-    return with_baseline_notes(result, store.newest(which, RECENT))
+    return with_baseline_notes(result, partial(store.newest, which, RECENT))
 
 
 def _results_file(choices: Choices) -> contextlib.AbstractContextManager[ResultsFile | None]:

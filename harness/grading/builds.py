@@ -1,6 +1,5 @@
 """Builds of many files: side by side, ahead of grading, paused while a time is taken."""
 
-import itertools
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -130,7 +129,12 @@ def prefetch(
     yield from pending
 
 
-def with_next(items: Iterable[T]) -> Iterator[tuple[T, T | None]]:
-    """Each of ``items``, in order, with the one after it; None after the last."""
-    these, ahead = itertools.tee(items)
-    return zip(these, itertools.chain(itertools.islice(ahead, 1, None), (None,)), strict=False)
+def with_next(items: Iterable[T], count: int) -> Iterator[tuple[T, list[T]]]:
+    """Each of ``items``, in order, with the ``count`` after it, or as many as there are."""
+    ahead: deque[T] = deque()
+    for item in items:
+        ahead.append(item)
+        if len(ahead) > count:
+            yield ahead.popleft(), list(ahead)
+    while ahead:
+        yield ahead.popleft(), list(ahead)

@@ -4,6 +4,7 @@ It opens one card, takes its seat, and grades what it is given, in order; what w
 meanwhile. It ends with whoever started it.
 """
 
+import itertools
 import os
 import pickle
 import signal
@@ -33,7 +34,7 @@ from harness.grading.card_wire import (
 )
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options, Work
-from harness.grading.preparation import Upcoming
+from harness.grading.preparation import LOOK_AHEAD, Upcoming
 from harness.progress.progress import NoProgress, Note, Progress
 from harness.records.refs import DeviceRef
 from harness.sandbox import processes, scratch
@@ -215,10 +216,10 @@ class _Judge:
         finally:  # not before: its build may begin only now
             del self._options[id(task.job)]
 
-    def _upcoming(self) -> Upcoming | None:
-        """The submission whose turn is next, and its build."""
-        order, building = self._waiting[0] if self._waiting else (None, None)
-        return (order.task.job, building) if order and isinstance(order.task, Work) else None
+    def _upcoming(self) -> Upcoming:
+        """The submissions whose turns are next, and their builds."""
+        waiting = itertools.islice(self._waiting, LOOK_AHEAD)
+        return [(o.task.job, building) for o, building in waiting if isinstance(o.task, Work)]
 
 
 def _fault(error: Exception) -> MachineError:

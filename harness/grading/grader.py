@@ -21,7 +21,7 @@ from harness.grading.checking import OpenSession
 from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
-from harness.grading.preparation import Preparation, Sessions, Upcoming
+from harness.grading.preparation import LOOK_AHEAD, Preparation, Sessions, Upcoming
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score
 from harness.grading.solution_refs import solution_ref
 from harness.grading.turns import exclusive, shared, turn_to_build
@@ -119,7 +119,7 @@ class Grader(AbstractContextManager["Grader"]):
         pace = Pace(len(jobs))
         try:
             with Builds(build, self._builders, len(jobs), self._device.workplace) as builds:
-                turns = with_next(builds.of(jobs))
+                turns = with_next(builds.of(jobs), LOOK_AHEAD)
                 for number, ((job, building, wanted_again), then) in enumerate(turns):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
@@ -127,7 +127,7 @@ class Grader(AbstractContextManager["Grader"]):
                     if building is None:
                         result = copy_for_duplicate(graded[key], job)
                     else:
-                        upcoming = then and then[:2]
+                        upcoming = [each[:2] for each in then]
                         result = self.judge(job, options, building, builds, upcoming)
                         if wanted_again:
                             graded[key] = result
@@ -141,17 +141,17 @@ class Grader(AbstractContextManager["Grader"]):
         options: Options,
         building: Future[Built],
         builds: Builds,
-        upcoming: Upcoming | None = None,
+        upcoming: Upcoming = (),
     ) -> Result:
         """The result of one submission that ``builds`` builds: where all ways of grading meet.
 
-        The runner of the one that is ``upcoming`` is started meanwhile, if it is built already.
+        Runners of those that are ``upcoming`` are started meanwhile, if they are built already.
         Raises as :meth:`grade_all`.
         """
         self._progress.phase("build")
         draft = self._draft(job, options)
         result = self._judge(building.result(), draft, builds, upcoming)
-        if upcoming is None:
+        if not upcoming:
             leftovers.settle()
         # Of this grade, or of one before, which may have been ending until now.
         return result.model_copy(update={"notes": (*result.notes, *leftovers.notes())})
@@ -249,7 +249,7 @@ class Grader(AbstractContextManager["Grader"]):
         artifact: Built,
         draft: ResultBuilder,
         builds: Builds,
-        upcoming: Upcoming | None,
+        upcoming: Upcoming,
     ) -> Result:
         """The verdict on what was built and, while no build is at work, its times."""
         runs = isinstance(artifact, Artifact)

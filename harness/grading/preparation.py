@@ -1,6 +1,6 @@
 """What a grade does before it takes times: checks what was built in all cases, and loads it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.device.base import Device
 from harness.errors import MachineError
-from harness.grading.ahead import StartedAhead
+from harness.grading.ahead import StartedAhead, Wanted
 from harness.grading.benchmark import ReadyToTime, benchmark_cases
 from harness.grading.builds import Built
 from harness.grading.checking import OpenSession, check_cases, explain
@@ -29,8 +29,10 @@ from harness.session.programs import RunnerProgram, checked_program, timed_progr
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure
 
-Upcoming = tuple[Job, Future[Built] | None]
-"""The submission whose turn is next, and its build."""
+Upcoming = Sequence[tuple[Job, Future[Built] | None]]
+"""The submissions whose turns are next, in order, and their builds."""
+LOOK_AHEAD = 4
+"""So many are looked at: between two that run may be one that does not compile, or a duplicate."""
 
 
 class Sessions(ExitStack):
@@ -86,7 +88,7 @@ class Preparation:
         artifact: Built,
         draft: ResultBuilder,
         sessions: Sessions,
-        upcoming: Upcoming | None = None,
+        upcoming: Upcoming = (),
         rounds: int = ROUNDS,
     ) -> ReadyToTime | Result:
         """Check what was built and load it to be timed; or the result, if that is all.
@@ -98,9 +100,8 @@ class Preparation:
             return draft.finish(artifact.verdict, artifact.message)
         limits = draft.task.problem.limits
         checked = checked_program(artifact)
-        session = sessions.begin(self.ahead.take(checked, limits))
-        if upcoming is not None:
-            self._start_ahead(*upcoming)
+        session = sessions.begin(self.ahead.take(Wanted(checked, limits)))
+        self._start_ahead(upcoming)
 
         again = partial(self._loaded, checked, limits, sessions)
         session, fault = check_cases(
@@ -114,7 +115,7 @@ class Preparation:
                 self._progress.phase("build")
                 with turn_to_build(self._device, self._progress):
                     more = with_requests(artifact, asked, limits, self._cache)
-                return self.ready(more, draft, sessions, rounds=rounds - 1)
+                return self.ready(more, draft, sessions, upcoming, rounds - 1)
             if fault is None or fault.verdict not in (
                 Verdict.COMPILE_ERROR,
                 Verdict.INVALID_SUBMISSION,
@@ -179,11 +180,22 @@ class Preparation:
         else:
             draft.profile = outcome
 
-    def _start_ahead(self, job: Job, building: Future[Built] | None) -> None:
-        """Start the runner of a submission whose turn is next, where there is a card with room.
+    def _start_ahead(self, upcoming: Upcoming) -> None:
+        """Start runners of submissions whose turns are next, where there is a card with room.
 
         References of other formats may need all that it has.
         """
-        built = building.result() if building is not None and building.done() else None
-        if isinstance(built, Artifact) and self._device.rankable and not job.problem.format:
-            self.ahead.begin(checked_program(built), job.problem.limits)
+        if not self._device.rankable:
+            return
+        built = [(job, _artifact(building)) for job, building in upcoming if not job.problem.format]
+        self.ahead.begin(
+            [Wanted(checked_program(made), job.problem.limits) for job, made in built if made]
+        )
+
+
+def _artifact(building: Future[Built] | None) -> Artifact | None:
+    """What was built, if that is there already; what has failed is said in its turn."""
+    if building is None or not building.done() or building.cancelled() or building.exception():
+        return None
+    built = building.result()
+    return built if isinstance(built, Artifact) else None

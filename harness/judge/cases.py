@@ -1,9 +1,8 @@
 """Run correctness cases, one after the other, and check each to the last byte."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 
 from harness.device.base import Arena
@@ -25,6 +24,9 @@ from harness.session.session import Session
 
 ORDERS = 3
 """Ways in which the CPU path orders threads: forwards, backwards, shuffled."""
+
+_AHEAD = 8
+"""Cases whose inputs are drawn before their turn, at most: a first call may take long."""
 
 _MAX_TRIES = 3
 """Smaller cases that are tried where one ran out of time, in all cases together."""
@@ -86,8 +88,7 @@ def run_cases(
                 todo[number] = case = pace.fitting(case, allowance.left_s, len(todo) - number)
             # A single case is a replay: in whatever order it failed, it must fail again.
             orders = range(ORDERS) if len(cases) == 1 else [number]
-            then = todo[number + 1] if number + 1 < len(todo) else None
-            todo[number], fault = run.case(case, orders, then)
+            todo[number], fault = run.case(case, orders, todo[number + 1 : number + 1 + _AHEAD])
             advance()
     run.session.allowance = None
     return CasesOutcome(tuple(run.done), fault, tuple(todo), run.session)
@@ -118,8 +119,8 @@ class _Run:
         self.session = session
         self._left: Layout | None = None
         """How inputs of an earlier case lie in the arena, of which drawing takes seconds."""
-        self._next: Batch | None = None
-        """That of the case whose turn is next, drawn already."""
+        self._drawn: dict[str, Batch] = {}
+        """Those of cases whose turns are next, drawn already, by spec."""
         self.done: list[CaseResult] = []
 
     def begin(self, session: Session, arena: Arena, allowance: Allowance) -> Fault | None:
@@ -129,11 +130,11 @@ class _Run:
         return session.map(arena)
 
     def case(
-        self, case: Case, orders: Sequence[int], then: Case | None = None
+        self, case: Case, orders: Sequence[int], then: Sequence[Case] = ()
     ) -> tuple[Case, Fault | None]:
         """Run a case, or smaller ones if it runs out of time; the last of them, and its fault.
 
-        Of ``then``, the case whose turn is next, inputs are drawn meanwhile if they are small.
+        Of those ``then``, whose turns are next, inputs are drawn meanwhile if they are small.
         """
         outcome = self._once(case, orders, then)
         if outcome.fault is not None and outcome.fault.verdict is Verdict.TIME_LIMIT:
@@ -143,12 +144,10 @@ class _Run:
         self.done.append(outcome.result)
         return case, outcome.fault
 
-    def _once(self, case: Case, orders: Sequence[int], then: Case | None = None) -> CaseOutcome:
-        batch, self._next = self._next, None
-        if batch is None or batch.case is not case:
-            batch = self._batch(case)
+    def _once(self, case: Case, orders: Sequence[int], then: Sequence[Case] = ()) -> CaseOutcome:
+        batch = self._drawn.pop(case.spec, None) or self._batch(case)
         filled = case.singly and batch.layout == self._left
-        meanwhile = partial(self._look_ahead, batch, then)
+        meanwhile = self._look_ahead(batch, then)
         outcome = run_case(
             self.session, self._task, batch, orders, filled=filled, meanwhile=meanwhile
         )
@@ -161,19 +160,23 @@ class _Run:
         calls = calls_at_once(case)
         return Batch(self._task, case, self._arena, calls, portable=True, inputs=self._inputs)
 
-    def _look_ahead(self, batch: Batch, then: Case | None) -> None:
-        """Do for ``batch`` and the next case what needs no runner, while one is at work on a GPU.
+    def _look_ahead(self, batch: Batch, then: Sequence[Case]) -> Iterator[None]:
+        """Do for ``batch`` and the next cases what needs no runner, while one is at work on a GPU.
 
-        For small ones alone: launching and drawing take longer than their calls.
+        For small ones alone: launching and drawing take longer than their calls. A step for each.
         """
         task = self._task
         if task.device.emulated or task.problem.format:
             return
         if _small(batch.layout):
             batch.expect(task.seed)
-        if then is not None and _small(lay_out(task, then, calls_at_once(then))):
-            self._next = self._batch(then)
-            self._next.draw(task.seed)
+            yield
+        for case in then:
+            layout = lay_out(task, case, calls_at_once(case))
+            if case.spec not in self._drawn and _small(layout):
+                drawn = self._drawn[case.spec] = self._batch(case)
+                drawn.draw(task.seed)
+                yield
 
     def _smaller(self, case: Case, orders: Sequence[int]) -> tuple[Case, CaseOutcome | None]:
         """The first smaller case that does not run out of time; None if that tells of a hang."""
@@ -208,12 +211,12 @@ def run_case(
     orders: Sequence[int],
     *,
     filled: bool = False,
-    meanwhile: Callable[[], None] | None = None,
+    meanwhile: Iterable[None] = (),
 ) -> CaseOutcome:
     """Run one case, laid out in the arena that the session has mapped.
 
-    It is warmed up on throw-away inputs: if it is ``filled``, on those that lie there; and
-    ``meanwhile`` is called while it is.
+    It is warmed up on throw-away inputs: if it is ``filled``, on those that lie there; and steps of
+    ``meanwhile`` are taken while it is.
 
     Of a case whose calls are made one at a time, the batch is filled again for the second. On the
     CPU it is run with the threads in each of ``orders`` (modulo :data:`ORDERS`; at least
@@ -242,7 +245,7 @@ def _run_once(
     plan: RunOptions,
     *,
     filled: bool,
-    meanwhile: Callable[[], None] | None,
+    meanwhile: Iterable[None],
 ) -> CaseOutcome:
     spec = batch.case.spec
     if plan.warmups and not filled:

@@ -1,9 +1,9 @@
 """Inputs that are drawn on the CPU, by several idle processors at once.
 
-Those of the next correctness cases are drawn while a case runs on the GPU, one number after the
-other, which takes longer than all else of a case with large tensors. Those that a problem's author
-draws take a tenth of a second for each of hundreds of timed calls. Each tensor of a call has a seed
-of its own, so that many can be drawn at once.
+Large ones of the next correctness cases are drawn while a case runs on the GPU, one number after
+the other, which takes longer than all else of a case. Those that a problem's author draws take a
+tenth of a second for each of hundreds of timed calls. Each tensor of a call has a seed of its own,
+so that many can be drawn at once.
 """
 
 import math
@@ -30,8 +30,9 @@ MOST_BYTES = 1 << 30
 _MOST_DRAWERS, _DRAWER_BYTES = 8, 1 << 30
 """So many at once, each with so much free memory: an author's process holds torch."""
 
-_LARGE = 1 << 20
-"""Bytes that take one processor longer than all else of a small case."""
+_LARGE = 1 << 18
+"""Bytes that take one processor a millisecond, nearly all of it in torch. Smaller ones take a tenth
+of one, most of it in Python: threads that drew them would keep the judge from going on."""
 
 _Key = tuple[str, str, str]
 """A tensor's name, the case's spec, the call's seed."""
@@ -153,7 +154,7 @@ def inputs_of(task: Task, cases: Iterable[Case]) -> Iterator[InputSource]:
     Ahead where they are run on a GPU, there are idle processors, and they follow from the seed
     alone (what another format draws comes from one process).
     """
-    wanted = _large_first(_of_cases(task, cases))
+    wanted = filter(_takes_long, _of_cases(task, cases))
     with drawing(task, task.problem.inputs(), wanted) as inputs:
         yield inputs
 
@@ -188,12 +189,9 @@ def _of_cases(task: Task, cases: Iterable[Case]) -> Iterator[Wanted]:
                 yield Wanted(drawn, case, f"{task.seed}/{call}")
 
 
-def _large_first(wanted: Iterable[Wanted]) -> list[Wanted]:
-    """Those of :data:`_LARGE` bytes and more before others.
-
-    Who asks for a small one that nobody has begun draws it himself, in no time.
-    """
-    return sorted(wanted, key=lambda each: each.bytes < _LARGE)
+def _takes_long(wanted: Wanted) -> bool:
+    """Whether drawing takes so long that another processor should; an author's functions may."""
+    return wanted.bytes >= _LARGE or any(each.together for each in wanted.tensors)
 
 
 def by_drawing(read: Iterable[TensorSpec]) -> Iterator[tuple[TensorSpec, ...]]:

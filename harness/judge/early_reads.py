@@ -18,8 +18,9 @@ call can be wrong here, however processes share the device.
 
 import math
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -93,6 +94,45 @@ class _Buffers:
         """Nothing to give back: torch does."""
 
 
+class _Words:
+    """Draws words that hold an element of a tensor: ``count`` of it in every call.
+
+    Each from a stretch of its own, of which a tensor has as many. Between the rows of a tensor with
+    strides nothing is ever written.
+    """
+
+    def __init__(self, calls: int, generator: Generator, slots: BufferLayout, count: int) -> None:
+        device = generator.device
+        self._generator = generator
+        self._slots = slots
+        self._shape = calls, count
+        self._stretches = torch.arange(count, device=device)
+        self._first = slots.base + slots.stride * torch.arange(calls, device=device)[:, None]
+
+    def draw(self, *sets: int) -> Tensor:
+        """The number of each in the arena: int64 of shape (*sets, calls, count)."""
+        part = torch.rand(
+            (*sets, *self._shape),
+            generator=self._generator,
+            device=self._stretches.device,
+            dtype=torch.float64,
+        )
+        stretch = math.prod(self._slots.tensor.shape) / self._shape[1]
+        element = self._offset(((self._stretches + part) * stretch).long())
+        return (self._first + element * self._slots.dtype.itemsize) // _WORD
+
+    def _offset(self, number: Tensor) -> Tensor:
+        """Where elements with these numbers lie, as many elements from the first."""
+        tensor = self._slots.tensor
+        if self._slots.dense:  # in whatever order
+            return number
+        offset = torch.zeros_like(number)
+        for length, step in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
+            offset += number % max(length, 1) * step
+            number = number // max(length, 1)
+        return offset
+
+
 class EarlyReads:
     """Looks at a ``batch`` at work, and replaces inputs of calls that must not have begun."""
 
@@ -103,7 +143,6 @@ class EarlyReads:
         self._calls = calls
         one = lay_out(task, case, 1)
         self._one = Batch(task, case, _Buffers(one.size, device), 1)
-        self._generator = Generator(device).manual_seed(secrets.randbits(63))
         self._words = batch.bytes.view(torch.int64)
         written, read = batch.layout.outputs, batch.layout.read
         self.possible = bool(read) and calls > 1
@@ -118,14 +157,17 @@ class EarlyReads:
         fair = _PLACES // (calls * len(written))
         self._per_output = min(max(fair, _LEAST_PLACES), _MOST_PLACES)
         places = (calls, self._per_output * len(written))
+        draw = partial(_Words, calls, Generator(device).manual_seed(secrets.randbits(63)))
+        self._of_outputs = [draw(slots, self._per_output) for slots in written]
         self._every = max(1, places[1] // _FEW)
         self._places = torch.zeros(places, dtype=torch.int64, device=device)
         self._unwritten = torch.zeros(places, dtype=torch.int64, device=device)
         self._large = [s for s in read if s.bytes >= _LARGE]
         self._timer = task.device.read_times() if self._large else None
-        self._counts = [min(_TIMED, each.bytes // _APART) for each in self._large]
+        counts = [min(_TIMED, each.bytes // _APART) for each in self._large]
+        self._of_large = [draw(*each) for each in zip(self._large, counts, strict=True)]
         # Places of their own for later calls: what was timed once is in the cache from then on.
-        words = sum(self._counts)
+        words = sum(counts)
         self._timed = torch.zeros((2, calls, words), dtype=torch.int64, device=device)
         self._cycles = torch.zeros((2, words), dtype=torch.int64, device=device)
         self._clock = task.device.clock()
@@ -141,35 +183,10 @@ class EarlyReads:
         """Draw other inputs, and the places to look at, before a batch is filled."""
         self._one.fill(seed)
         self._expected = self._one.expectations(0)
-        outputs = self.batch.layout.outputs
-        self._places.copy_(self._draw(outputs, [self._per_output] * len(outputs)))
+        torch.cat([each.draw() for each in self._of_outputs], dim=1, out=self._places)
         if self._timer is not None:
-            for places in self._timed:
-                places.copy_(self._draw(self._large, self._counts))
+            torch.cat([each.draw(2) for each in self._of_large], dim=2, out=self._timed)
         self._count.zero_()
-
-    def _draw(self, slots: Sequence[BufferLayout], counts: Sequence[int]) -> Tensor:
-        """Places of words that hold an element: so many of each tensor of every call, (calls, …).
-
-        Each from a stretch of its own, of which a tensor has as many. Between the rows of a tensor
-        with strides nothing is ever written.
-        """
-        drawn = [self._drawn(*each) for each in zip(slots, counts, strict=True)]
-        return torch.cat(drawn, dim=1)
-
-    def _drawn(self, slots: BufferLayout, count: int) -> Tensor:
-        device, tensor = self._places.device, slots.tensor
-        stretch = math.prod(tensor.shape) / count
-        part = torch.rand(
-            (self._calls, count), generator=self._generator, device=device, dtype=torch.float64
-        )
-        rest = ((torch.arange(count, device=device) + part) * stretch).long()
-        element = torch.zeros_like(rest)
-        for length, step in zip(reversed(tensor.shape), reversed(tensor.strides), strict=True):
-            element += rest % max(length, 1) * step
-            rest //= max(length, 1)
-        first = slots.base + slots.stride * torch.arange(self._calls, device=device)[:, None]
-        return (first + element * slots.dtype.itemsize) // _WORD
 
     @property
     def layout(self) -> Layout:

@@ -3,7 +3,7 @@
 import os
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
@@ -99,20 +99,21 @@ class Channel:
         answer: type[AnswerT],
         seconds: float,
         descriptors: tuple[int, ...] = (),
-        meanwhile: Callable[[], None] | None = None,
+        meanwhile: Iterable[None] = (),
     ) -> AnswerT | Fault:
         """Send ``message``, with ``descriptors``, and wait for its ``answer``, so many seconds.
 
-        They begin when ``meanwhile``, which is called first, has returned; what it raises leaves
-        the answer unread.
+        They begin after ``meanwhile``, of which a step is taken after the other until the answer is
+        there; what it raises leaves that unread.
         """
         self._sandbox.resume()
         try:
             transport.send(self._sandbox.channel, message, descriptors)
         except WireError as error:
             return self._broken(error)
-        if meanwhile is not None:
-            meanwhile()
+        for _ in meanwhile:
+            if self._arrived(0.0):
+                break
         return self.receive(answer, seconds)
 
     def receive(self, expected: type[AnswerT], seconds: float) -> AnswerT | Fault:
@@ -139,11 +140,15 @@ class Channel:
         wait = _POLL_SECONDS
         while True:
             with waiting():
-                if select.select([self._sandbox.channel], [], [], wait)[0]:
+                if self._arrived(wait):
                     return None
             wait = min(2 * wait, _RARE_POLL_SECONDS)
             if (fault := self.look(deadline, seconds)) is not None:
                 return fault
+
+    def _arrived(self, seconds: float) -> bool:
+        """Whether a message arrives within so many seconds."""
+        return bool(select.select([self._sandbox.channel], [], [], seconds)[0])
 
     def _broken(self, error: WireError) -> Fault:
         """The fault of a useless channel; where it is closed, usually the process has died."""

@@ -5,7 +5,7 @@ Whatever the runner does ends in a value here: an answer, a time, or a :class:`F
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -244,12 +244,12 @@ class Session:
         self,
         batch: Bindable,
         options: RunOptions,
-        meanwhile: Callable[[], None] | None = None,
+        meanwhile: Iterable[None] = (),
     ) -> bool | Fault:
         """Bind the calls, warm up, capture; returns whether they were captured.
 
-        ``meanwhile`` is called while the runner is at work; after it has raised, the session is of
-        no more use.
+        Steps of ``meanwhile`` are taken while the runner is at work; after one has raised, the
+        session is of no more use.
         """
         launches: tuple[KernelLaunch, ...] = ()
         if (header := self._program.launches) is not None:

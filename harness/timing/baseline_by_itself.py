@@ -5,7 +5,7 @@ the machine meanwhile, through the host, the bus or the card's clocks, ends with
 """
 
 import itertools
-import math
+import time
 from collections.abc import Iterator
 
 from harness.judge.task import Task
@@ -69,7 +69,7 @@ def keep_times(
 ) -> KeptTimes:
     """Times of the baseline on one shape, for measurements without it; no submission may be there.
 
-    The device is at work for ``warm_s`` before.
+    For ``warm_s`` before, blocks do not count, as in a measurement.
 
     Raises:
         BaselineError: the baseline failed.
@@ -81,8 +81,11 @@ def keep_times(
     batch_s = baseline.estimated_call_s * baseline.calls
     wait_s = min(batch_s, budget.null_batch_s)
     blocks = _blocks(baseline, f"{task.seed}/{case.spec}/kept", wait_s, overhead)
-    warm = max(1, math.ceil(warm_s / batch_s))
-    times = tuple(itertools.islice(blocks, warm, warm + _KEPT))
+    until = time.perf_counter() + warm_s
+    next(blocks)
+    while time.perf_counter() < until:
+        next(blocks)
+    times = tuple(itertools.islice(blocks, _KEPT))
     return KeptTimes(times, baseline.calls, baseline.session.kernels)
 
 

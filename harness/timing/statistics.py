@@ -9,14 +9,17 @@ together, so what drifts with both falls out.
 """
 
 import math
-import random
 import statistics
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from harness.records.measurement import Interval
 
-T = TypeVar("T")
+_Floats = NDArray[np.float64]
 
 _T95 = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
@@ -43,11 +46,16 @@ def t95(degrees: int) -> float:
 
 def lower_quartile(values: Sequence[float]) -> float:
     """The 25 % quantile, by linear interpolation; at least one value."""
-    ordered = sorted(values)
-    place = (len(ordered) - 1) / 4
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return float(_lower_quartiles(np.asarray(values)[:, None])[0])
+
+
+def _lower_quartiles(values: _Floats) -> _Floats:
+    """Those of all columns: (…, values, columns) → (…, columns)."""
+    ordered = np.sort(values, axis=-2)
+    last = ordered.shape[-2] - 1
+    below, part = divmod(last / 4, 1)
+    low, high = ordered[..., int(below), :], ordered[..., min(int(below) + 1, last), :]
+    return np.asarray(low + part * (high - low))
 
 
 class Timed(NamedTuple):
@@ -63,11 +71,12 @@ def net(times: Sequence[Timed]) -> float:
     The lower quartile of the batches less that of the null batches: these are late as often, and
     which of both was late in a block is chance.
     """
-    return _net(*zip(*times, strict=True))
+    return float(_net(_lower_quartiles(np.array(times, np.float64))))
 
 
-def _net(batches: Sequence[float], null_batches: Sequence[float]) -> float:
-    return max(lower_quartile(batches) - lower_quartile(null_batches), MIN_S)
+def _net(quartiles: _Floats) -> _Floats:
+    """What the lower quartiles of batches and of null batches, (…, 2), come to."""
+    return np.maximum(quartiles[..., 0] - quartiles[..., 1], MIN_S)
 
 
 def time_interval(times: Sequence[Timed]) -> Interval:
@@ -81,9 +90,9 @@ def ratio_interval(above: Sequence[Timed], below: Sequence[Timed]) -> Interval:
     For a single block the bounds are infinite and zero.
     """
 
-    def log_ratio(chosen: Sequence[tuple[float, float, float, float]]) -> float:
-        tops, top_nulls, bottoms, bottom_nulls = zip(*chosen, strict=True)
-        return math.log(_net(tops, top_nulls) / _net(bottoms, bottom_nulls))
+    def log_ratio(blocks: _Floats) -> _Floats:
+        quartiles = _lower_quartiles(blocks)
+        return np.log(_net(quartiles[..., :2]) / _net(quartiles[..., 2:]))
 
     middle, half = _resampled(log_ratio, [(*a, *b) for a, b in zip(above, below, strict=True)])
     return Interval.of_log(middle, half)
@@ -95,24 +104,33 @@ def difference_interval(minuends: Sequence[float], subtrahends: Sequence[float])
     For a single block the bounds are infinite.
     """
 
-    def difference(chosen: Sequence[tuple[float, float]]) -> float:
-        first, second = zip(*chosen, strict=True)
-        return lower_quartile(first) - lower_quartile(second)
+    def difference(pairs: _Floats) -> _Floats:
+        quartiles = _lower_quartiles(pairs)
+        return np.asarray(quartiles[..., 0] - quartiles[..., 1])
 
     middle, half = _resampled(difference, list(zip(minuends, subtrahends, strict=True)))
     return Interval(value=middle, low=middle - half, high=middle + half)
 
 
 def _resampled(
-    statistic: Callable[[Sequence[T]], float], blocks: Sequence[T]
+    statistic: Callable[[_Floats], _Floats], blocks: Sequence[tuple[float, ...]]
 ) -> tuple[float, float]:
-    """The statistic of all blocks, and half the width of its 95 % interval."""
-    middle = statistic(blocks)
-    if len(blocks) < 2:
+    """The statistic of all blocks, and half the width of its 95 % interval.
+
+    The statistic is of many sets of blocks at once: (…, blocks, times) → (…).
+    """
+    times = np.array(blocks, np.float64)
+    middle = float(statistic(times))
+    if len(times) < 2:
         return middle, math.inf
-    source = random.Random(len(blocks))  # noqa: S311 - the same blocks give the same interval
-    drawn = [statistic(source.choices(blocks, k=len(blocks))) for _ in range(_RESAMPLES)]
-    return middle, t95(len(blocks) - 1) * statistics.stdev(drawn)
+    drawn = statistic(times[_draws(len(times))])
+    return middle, t95(len(times) - 1) * float(np.std(drawn, ddof=1))
+
+
+@lru_cache
+def _draws(count: int) -> NDArray[np.int64]:
+    """Which of ``count`` blocks are in each resample; the same blocks give the same interval."""
+    return np.random.default_rng(count).integers(count, size=(_RESAMPLES, count))
 
 
 def geometric_mean(parts: Sequence[Interval]) -> Interval:

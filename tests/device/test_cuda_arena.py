@@ -53,7 +53,15 @@ class MadeUp:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: seen.append("cache"))
+    keeps(monkeypatch, 1 << 30)
     return seen
+
+
+def keeps(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
+    """Torch keeps so many bytes of a card that has 16 GiB free beside."""
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda: 5 << 30)
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: size + (5 << 30))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (16 << 30, 24 << 30))
 
 
 def device_with(driver: MadeUp, asked: list[str]) -> CudaDevice:
@@ -69,6 +77,18 @@ def test_the_cache_is_given_back_before_memory_is_asked_for(asked: list[str]) ->
     assert asked == ["cache", "create"]
     assert "5 GiB" in str(told.value)
     assert "nvidia-smi" in str(told.value)
+
+
+def test_a_little_that_is_kept_stays(asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    keeps(monkeypatch, 512 << 20)
+    device = device_with(MadeUp("create"), asked)
+    assert device.free_bytes() == 16 << 30
+    with pytest.raises(OutOfDeviceMemory):
+        device.arena(5 << 30)
+    assert asked == ["create"]
+    keeps(monkeypatch, 513 << 20)
+    assert device.free_bytes() == 16 << 30
+    assert asked == ["create", "cache"]
 
 
 def test_other_faults_of_the_driver_do_not_mean_that_less_would_do(asked: list[str]) -> None:

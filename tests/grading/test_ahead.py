@@ -7,12 +7,12 @@ import pytest
 
 from harness.device.base import Device
 from harness.errors import MachineError
-from harness.grading.ahead import StartedAhead
+from harness.grading.ahead import StartedAhead, Wanted
 from harness.problem.terms import Limits
 from harness.session.programs import RunnerProgram, source_program
 
-ONE, OTHER = source_program(b"one"), source_program(b"other")
 LIMITS = Limits()
+ONE, OTHER, THIRD = (Wanted(source_program(text), LIMITS) for text in (b"one", b"other", b"third"))
 
 
 class Opened:
@@ -51,37 +51,53 @@ def ahead_of(opener: Opener) -> StartedAhead:
 def test_it_is_started_elsewhere_and_taken_once() -> None:
     opener = Opener()
     ahead = ahead_of(opener)
-    ahead.begin(ONE, LIMITS)
-    ahead.begin(source_program(b"one"), LIMITS)
+    ahead.begin([ONE])
+    ahead.begin([Wanted(source_program(b"one"), LIMITS)])
     ahead.settle()
-    assert ahead.take(ONE, LIMITS) is cast(Any, opener.opened[0])
+    assert ahead.take(ONE) is cast(Any, opener.opened[0])
     assert opener.opened[0].thread.startswith("start-ahead")
-    assert ahead.take(ONE, LIMITS) is cast(Any, opener.opened[1])
+    assert ahead.take(ONE) is cast(Any, opener.opened[1])
     assert opener.opened[1].thread == ""
     ahead.close()
     assert [each.closed for each in opener.opened] == [False, False]
 
 
-@pytest.mark.parametrize("limits", [LIMITS, Limits(call_s=1.0)])
-def test_it_is_for_nobody_else(limits: Limits) -> None:
+@pytest.mark.parametrize("other", [OTHER, Wanted(ONE.program, Limits(call_s=1.0))])
+def test_it_is_for_nobody_else(other: Wanted) -> None:
     opener = Opener()
     ahead = ahead_of(opener)
-    ahead.begin(ONE, LIMITS)
-    taken = ahead.take(OTHER, limits)
-    assert taken.program is OTHER  # type: ignore[attr-defined]
-    ahead.begin(OTHER, LIMITS)
+    ahead.begin([ONE])
+    taken = ahead.take(other)
+    assert taken.program is other.program  # type: ignore[attr-defined]
+    ahead.begin([OTHER])
     assert opener.opened[0].closed
     ahead.close()
     assert [each.closed for each in opener.opened] == [True, False, True]
 
 
+def test_a_few_are_started_and_stay_whatever_comes_before_them() -> None:
+    opener = Opener()
+    ahead = ahead_of(opener)
+    ahead.begin([OTHER, THIRD])  # what comes first is not built yet
+    ahead.begin([ONE, OTHER, THIRD])
+    ahead.settle()
+    assert [each.program for each in opener.opened] == [OTHER.program, THIRD.program]
+    assert ahead.take(ONE) is cast(Any, opener.opened[2])
+    assert ahead.take(OTHER) is cast(Any, opener.opened[0])
+    ahead.begin([THIRD, ONE])
+    ahead.settle()
+    assert [each.program for each in opener.opened[3:]] == [ONE.program]
+    ahead.close()
+    assert [each.closed for each in opener.opened] == [False, True, False, True]
+
+
 def test_what_does_not_start_is_an_error_of_its_own_turn() -> None:
     opener = Opener(fails=True)
     ahead = ahead_of(opener)
-    ahead.begin(ONE, LIMITS)
+    ahead.begin([ONE])
     ahead.settle()
     with pytest.raises(MachineError, match="no sandbox"):
-        ahead.take(ONE, LIMITS)
-    ahead.begin(ONE, LIMITS)
+        ahead.take(ONE)
+    ahead.begin([ONE])
     ahead.close()
     assert [each.closed for each in opener.opened] == [True, True]

@@ -125,7 +125,8 @@ def test_builds_are_dropped_after_an_error(shift: Problem) -> None:
     assert len(built) < 4
 
 
-@pytest.mark.parametrize("count", range(4))
-def test_each_comes_with_the_one_after_it(count: int) -> None:
-    items = range(count)
-    assert list(with_next(items)) == list(zip(items, [*items[1:], None], strict=False))
+@given(count=st.integers(0, 8), ahead=st.integers(1, 4))
+def test_each_comes_with_those_after_it(count: int, ahead: int) -> None:
+    items = list(range(count))
+    seen = [(each, items[each + 1 : each + 1 + ahead]) for each in items]
+    assert list(with_next(items, ahead)) == seen

@@ -362,7 +362,7 @@ def test_a_problem_without_a_baseline_has_none_by_itself(open_grader: OpenGrader
     assert result.notes[-1] == "not timed: shift has no baseline"
 
 
-def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader, job) -> None:
+def test_on_a_card_the_next_runners_are_started_meanwhile(open_grader: OpenGrader, job) -> None:
     class Card(CpuDevice):
         rankable = True
 
@@ -373,17 +373,20 @@ def test_on_a_card_the_next_runner_is_started_meanwhile(open_grader: OpenGrader,
         return Session(*how)
 
     class Patient(Grader):
-        """Judges when the next is built, as it mostly is."""
+        """Judges when the next are built, as they mostly are."""
 
-        def judge(self, job: Job, options: Options, building, builds, upcoming=None) -> Result:
-            if upcoming is not None:
-                upcoming[1].result()
+        def judge(self, job: Job, options: Options, building, builds, upcoming=()) -> Result:
+            for _, following in upcoming:
+                assert following is None or following.result()
             return super().judge(job, options, building, builds, upcoming)
 
     grader = open_grader(Card(), kind=Patient, open_session=open_session)
-    jobs = [job(), job(f"{HONEST}#", "other.py"), job(f"{HONEST}##", "third.py")]
-    assert all(result.accepted for result in grader.grade_all(jobs, CHECK))
-    assert opened_by == ["MainThread", "start-ahead_0", "start-ahead_0"]
+    texts = (HONEST, f"{HONEST}#", HONEST, "def solution(", f"{HONEST}##", f"{HONEST}###")
+    jobs = [job(text, f"{number}.py") for number, text in enumerate(texts)]
+    verdicts = [result.verdict for result in grader.grade_all(jobs, CHECK)]
+    assert verdicts == [Verdict.ACCEPTED] * 3 + [Verdict.COMPILE_ERROR] + [Verdict.ACCEPTED] * 2
+    # Of neither the duplicate nor the one that does not compile.
+    assert opened_by == ["MainThread", *["start-ahead_0"] * 3]
 
 
 def test_right_when_checked_and_wrong_when_timed(grader: Grader, job) -> None:

@@ -204,6 +204,21 @@ def test_what_needs_no_runner_is_done_while_one_gets_ready(
     assert not session.stopped  # inputs are out of its reach
 
 
+def test_while_a_first_call_takes_long_more_is_drawn(shift_task: Task, asked: list[str]) -> None:
+    task = replace(shift_task, device=Card(), reference=Noted(shift_task.problem, asked))
+    session = Asked(asked)
+    session.ready_after = 9
+    outcome, _ = check(task, session)
+    assert outcome.fault is None
+    one, five, many = (case.spec for case in CASES)
+    assert asked == [
+        "draw",
+        *(f"prepare {one}", f"expect {one}", f"expect {one}", "draw", "draw", f"run {one}"),
+        *(f"prepare {five}", f"expect {five}", f"expect {five}", f"run {five}"),
+        *(f"prepare {many}", f"expect {many}", f"expect {many}", f"run {many}"),
+    ]
+
+
 def test_of_what_is_large_nothing_is_done_ahead(
     shift_task: Task, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -172,15 +172,12 @@ def test_who_asks_draws_what_nobody_has_begun() -> None:
     assert sorted(source.asked) == ["a", "b", "c", "slow 1", "slow 2"]
 
 
-def test_large_tensors_are_begun_first(blend_task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = blend_task.problem.draw_cases("seed", dtype="float16", room=CaseLimits())[:6]
-    sizes = [each.bytes for each in drawn_ahead._of_cases(blend_task, cases)]
-    monkeypatch.setattr(drawn_ahead, "_LARGE", 1 + min(sizes))
-    wanted = drawn_ahead._of_cases(blend_task, cases)
-    begun = [each.bytes for each in drawn_ahead._large_first(wanted)]
-    large = [each for each in sizes if each > min(sizes)]
-    assert begun == large + [min(sizes)] * (len(sizes) - len(large))
-    assert 0 < len(large) < len(sizes)
+def test_only_large_tensors_are_drawn_elsewhere() -> None:
+    small, large = spec("a"), replace(spec("a"), shape=(1 << 16,), strides=(1,))
+    together = replace(small, together=True)
+    takes = [drawn_ahead._takes_long(Wanted((each,), CASE, "0")) for each in (small, large)]
+    assert takes == [False, True]
+    assert drawn_ahead._takes_long(Wanted((small, together), CASE, "0"))
 
 
 def test_nothing_is_drawn_after_the_end() -> None:

@@ -1,7 +1,8 @@
 """Sessions and an overhead probe by a clock that is made up, for tests of timing."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, cast
 
 from harness.device.base import Monitor
@@ -37,6 +38,8 @@ class FakeSession:
     probes = (0.0, 0.0)
     processes = 1
     took_s = 0.0
+    ready_after = 2
+    """Steps of what is done meanwhile, until it is ready."""
 
     def __init__(
         self,
@@ -65,12 +68,10 @@ class FakeSession:
     def unmap(self) -> Fault | None:
         return None
 
-    def prepare(
-        self, batch: Any, plan: Any, meanwhile: Callable[[], None] | None = None
-    ) -> bool | Fault:
+    def prepare(self, batch: Any, plan: Any, meanwhile: Iterable[None] = ()) -> bool | Fault:
         self.plan = plan
-        if meanwhile is not None:
-            meanwhile()
+        for _ in islice(meanwhile, self.ready_after):
+            pass
         return FAULT if self.fails == "prepare" else self.captures and plan.capture
 
     def run(
