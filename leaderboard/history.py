@@ -29,7 +29,7 @@ def with_baseline_notes(result: Result, recorded: Callable[[], Iterable[Result]]
 
     Usual is the median over those of the ``recorded`` grades that measured the same: version of the
     problem, data type, device, driver and libraries. A lower clock that explains it is no news, nor
-    is what the interval holds. Of a mere verdict's rough times nothing is said, nor any record read.
+    is what the interval holds. Of a mere verdict's rough times nothing is said, and no record read.
     """
     if result.score is None or result.device.emulated or result.effort == _ROUGH:
         return result
