@@ -18,7 +18,7 @@ call can be wrong here, however processes share the device.
 
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -27,7 +27,7 @@ import torch
 from torch import Generator, Tensor
 
 from harness.judge.batch import Batch
-from harness.judge.compare import compare_all
+from harness.judge.compare import all_surely_right, compare_all
 from harness.judge.layout import BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -171,6 +171,7 @@ class EarlyReads:
         self._timed = torch.zeros((2, calls, words), dtype=torch.int64, device=device)
         self._cycles = torch.zeros((2, words), dtype=torch.int64, device=device)
         self._clock = task.device.clock()
+        self._within = task.device.within
         self._ahead_s = 0.0
         self._now = torch.zeros(1, dtype=torch.int64, device=device)
         columns = _NOTED + self._cycles.numel() + self._places.shape[1]
@@ -270,12 +271,26 @@ class EarlyReads:
         looks = int((sure & begun).sum())
         # Inputs that were replaced once more may have been so while they were in use, or written.
         doubtful = set((calls[replaced & ~sure] + 1).tolist())
-        for call in sorted(set((calls[sure] + 1).tolist()) - doubtful):
-            if compare_all(self.batch.outputs(call), self._expected) is not None:
-                return Found(looks, call)
+        following = sorted(set((calls[sure] + 1).tolist()) - doubtful)
+        if (early := self._first_wrong(following)) is not None:
+            return Found(looks, early)
         # Of a call that was at work by then, or comes later than the next, it tells nothing.
         cached = self._cached(calls, timed, sure & begun & (timed == calls + 1), cycles)
         return Found(looks, cached=cached, progress=self._progress(log))
+
+    def _first_wrong(self, calls: Sequence[int]) -> int | None:
+        """The first of ``calls`` that does not answer for the other inputs; seen at once if none.
+
+        Raises:
+            ProblemError: the reference is wrong.
+        """
+        answers = [self.batch.outputs(call) for call in calls]
+        right = [all_surely_right(each, self._expected, self._within) for each in answers]
+        if not right or bool(torch.stack(right).all()):
+            return None
+        compared = (compare_all(each, self._expected) for each in answers)
+        wrong = (call for call, found in zip(calls, compared, strict=True) if found is not None)
+        return next(wrong, None)
 
     def _progress(self, log: Tensor) -> Progress | None:
         """How far the batch was at the first look, if calls were still to come."""
