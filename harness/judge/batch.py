@@ -15,11 +15,12 @@ from torch import Tensor
 from harness.device.base import Arena
 from harness.judge.checker import Checker
 from harness.judge.compare import compare_all
-from harness.judge.contents import Contents, LastSlice
+from harness.judge.contents import Contents
 from harness.judge.digest import Digest
 from harness.judge.guards import first_stray
 from harness.judge.layout import BufferLayout, lay_out
-from harness.judge.own_copy import OwnCopy, first_difference, has_room
+from harness.judge.noted import Noted
+from harness.judge.own_copy import OwnCopy, has_room
 from harness.judge.receipt import Receipt
 from harness.judge.task import Task
 from harness.judge.unset import returned_hint, unset_hint
@@ -85,13 +86,13 @@ class Batch:
             task, case, self.layout, portable=portable, alike=alike, inputs=inputs
         )
         self._seed: str | None = None
-        self._digest: Digest | None = None
-        self._own: OwnCopy | None = None
+        self._filling: OwnCopy | Noted
         if checked and portable and has_room(self.layout, task.device):
-            self._own = OwnCopy(self._bytes, self.layout)
-        elif checked:
+            self._filling = OwnCopy(self._contents, self._bytes, self.layout)
+        else:
             stretches = [(s.base, self.layout.end(s)) for s in self.layout.constant]
-            self._digest = Digest(self._bytes, stretches, task.device.digest)
+            digest = Digest(self._bytes, stretches, task.device.digest) if checked else None
+            self._filling = Noted(self._contents, self._bytes, self.layout, digest)
         spans = [(s.base, s.stride, s.bytes) for s in self.layout.outputs]
         # Whether the outputs of a case were written late is not asked.
         self._receipt = None if portable else Receipt(self._bytes, spans, calls)
@@ -115,7 +116,7 @@ class Batch:
     @property
     def kept(self) -> bool:
         """Whether what it is filled with is kept where no submission can write to it."""
-        return self._own is not None
+        return self._filling.kept
 
     @property
     def bytes(self) -> Tensor:
@@ -128,14 +129,8 @@ class Batch:
         With ``once``, for calls that are not made, what the problem's author draws is drawn for one
         call and serves all.
         """
-        if self._own is not None:
-            self._draw(self._own, seed)
-            self._own.show()
-        else:
-            self._contents.write(self._bytes, self.layout.slots, seed, once=once)
+        self._filling.fill(seed, once=once)
         self._seed = seed
-        if self._digest is not None:
-            self._digest.take()
         if self._receipt is not None:
             self._receipt.draw()
 
@@ -158,16 +153,11 @@ class Batch:
         another.
         """
         self._seed = None
-        if self._own is not None and then is not None and self.layout.calls > 1:
-            self._draw(self._own, then)
-            self._own.show_others()
-        else:
-            self._contents.write(self._bytes, self.layout.slots, seed, warm_up=True)
+        self._filling.fill_for_warm_up(seed, then)
 
     def draw(self, seed: str) -> None:
         """Draw what :meth:`fill` will write, if it is :attr:`kept`; any other seed is forgotten."""
-        if self._own is not None:
-            self._draw(self._own, seed)
+        self._filling.draw(seed)
 
     def expect(self, seed: str) -> None:
         """Compute what is expected of the calls before they are made, where inputs are kept.
@@ -175,38 +165,18 @@ class Batch:
         Raises:
             ProblemError: the reference is wrong.
         """
-        if self._own is not None:
-            self._draw(self._own, seed)
-            calls = range(self.layout.calls)
-            inputs = [self._kept_inputs(self._own, call) for call in calls]
+        if self._filling.kept:
+            self._filling.draw(seed)
+            inputs = [*map(self._filling.reader(), range(self.layout.calls))]
             self._checker.expect(self.case, inputs, seed)
-
-    def _draw(self, own: OwnCopy, seed: str) -> None:
-        """Have what is filled in from ``seed`` in our ``own`` copy."""
-        if own.seed != seed:
-            own.seed = None
-            with own.written() as data:
-                self._contents.write(data, self.layout.slots, seed)
-            own.seed = seed
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """The tensors that one call reads, as they were before the call; dense.
 
         Drawn again, so that what the call did changes nothing.
         """
-        seed = self._known_seed()
-        if self._own is not None:
-            return {name: x.clone() for name, x in self._kept_inputs(self._own, call).items()}
-        return {
-            s.tensor.name: LastSlice(self._contents, s, self._bytes, seed).call(call).contiguous()
-            for s in self.layout.read
-        }
-
-    def _kept_inputs(self, own: OwnCopy, call: int) -> dict[str, Tensor]:
-        """The same of our ``own`` copy; not to be written to."""
-        return {
-            s.tensor.name: self._view(own.bytes, s)[call].contiguous() for s in self.layout.read
-        }
+        self._known_seed()
+        return self._filling.drawn(call)
 
     def filled(self, call: int) -> dict[str, Tensor]:
         """What :meth:`inputs` says, copied while no call has run yet: nothing is drawn again."""
@@ -254,13 +224,11 @@ class Batch:
             ProblemError: the reference is wrong.
         """
         # Nearly all leave all else as it was, which is seen at once.
-        untouched = self._own is not None and self._own.untouched()
-        changed = None if untouched else self._changed_input()
-        if changed is not None and self._own is not None:
-            self._own.put_back()
-        elif changed is not None:  # the reference reads them from the arena
-            for slots in self.layout.constant:
-                self._contents.write_buffers(self._bytes, slots, self._known_seed())
+        self._known_seed()
+        untouched = self._filling.untouched()
+        changed = None if untouched else self._filling.first_change()
+        if changed is not None:
+            self._filling.put_back()
         if (wrong := self._wrong_output(expected, returned)) is not None:
             return wrong
         stray = None if untouched else first_stray(self._bytes, self.layout, self._contents)
@@ -290,19 +258,7 @@ class Batch:
         unsure: Sequence[int] = range(self.layout.calls)
         alike = [call for call in unsure if call not in others]
         outputs = {s.tensor.name: self._numbers(self._bytes, s) for s in self.layout.outputs}
-        constant = {s.tensor.name: self._view(self._bytes, s) for s in self.layout.constant}
-        again = {
-            s.tensor.name: LastSlice(self._contents, s, self._bytes, seed)
-            for s in self.layout.outputs
-            if s in self.layout.read
-        }
-
-        def inputs(call: int) -> dict[str, Tensor]:
-            if self._own is not None:
-                return self._kept_inputs(self._own, call)
-            here = {name: tensor[call] for name, tensor in constant.items()}
-            overwritten = {name: slices.call(call) for name, slices in again.items()}
-            return {name: x.contiguous() for name, x in (here | overwritten).items()}
+        inputs = self._filling.reader()
 
         def each(number: int) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
             call = alike[number]
@@ -329,32 +285,6 @@ class Batch:
                     message += unset_hint(slots, self.layout.calls, call, partial(known, name))
                 return BatchMismatch(call, message, mismatch)
         return None
-
-    def _changed_input(self) -> int | None:
-        """The first byte of what is only read, gaps and guards too, that is not as it was.
-
-        Raises:
-            ValueError: the batch was not filled, or is not checked.
-        """
-        seed = self._known_seed()
-        if self._own is not None:
-            return self._own.first_change()
-        if self._digest is None:
-            raise ValueError("a batch that is not to be checked has no digest of its inputs")
-        changed = self._digest.first_change()
-        if changed is None:
-            return None
-        slots = next(s for s in self.layout.slots if s.base <= changed < self.layout.end(s))
-        rows = self.layout.rows(self._bytes, slots)
-        for calls in self._contents.slices(slots):
-            if calls.stop * slots.stride > changed - slots.base:
-                here = rows[calls.start : calls.stop]
-                drawn = torch.empty_like(here)
-                self._contents.write_slice(drawn, slots, calls, seed)
-                if (at := first_difference(here, drawn)) is not None:
-                    changed = slots.base + calls.start * slots.stride + at
-                    break
-        return changed
 
     # -- views -----------------------------------------------------------------------------------
 

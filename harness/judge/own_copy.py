@@ -1,12 +1,13 @@
 """What a batch is filled with, kept where no submission can write to it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
 from harness.device.base import Device
+from harness.judge.contents import Contents
 from harness.judge.layout import Layout
 from harness.problem.sampling.footprint import SLICE
 
@@ -23,19 +24,62 @@ def has_room(layout: Layout, device: Device) -> bool:
 
 
 class OwnCopy:
-    """A copy of all that is written to ``shared`` (bytes, uint8), laid out like it.
+    """A copy of all that is written to ``shared`` (bytes, uint8), from ``contents`` laid out so.
 
-    ``bytes`` are to be written first, and ``seed`` says from what.
+    A submission may write to what is shared at any time, but never here.
     """
 
-    def __init__(self, shared: Tensor, layout: Layout) -> None:
+    kept = True
+    """What is filled in is kept where no submission can write to it."""
+
+    def __init__(self, contents: Contents, shared: Tensor, layout: Layout) -> None:
+        self._contents = contents
         self._shared = shared
         self._layout = layout
         self.bytes = torch.zeros_like(shared)  # what it held before was ours alone
         self.seed: str | None = None
+        """From what ``bytes`` were drawn."""
+
+    def draw(self, seed: str) -> None:
+        """Draw here what :meth:`fill` will write; any other seed is forgotten."""
+        if self.seed != seed:
+            self.seed = None
+            with self._written() as data:
+                self._contents.write(data, self._layout.slots, seed)
+            self.seed = seed
+
+    def fill(self, seed: str, *, once: bool = False) -> None:  # noqa: ARG002 (as of what is noted)
+        """Write all buffers and guards."""
+        self.draw(seed)
+        self.show()
+
+    def fill_for_warm_up(self, seed: str, then: str | None = None) -> None:
+        """The same for calls that are not checked: with what they will read ``then``, if known."""
+        if then is None or self._layout.calls == 1:
+            self._contents.write(self._shared, self._layout.slots, seed, warm_up=True)
+        else:
+            self.draw(then)
+            self.show_others()
+
+    def inputs(self, call: int) -> dict[str, Tensor]:
+        """What one call reads, as it was before the call; dense, and not to be written to."""
+        return {
+            slots.tensor.name: slots.elements(self._layout.rows(self.bytes, slots))[
+                call
+            ].contiguous()
+            for slots in self._layout.read
+        }
+
+    def drawn(self, call: int) -> dict[str, Tensor]:
+        """The same, to keep."""
+        return {name: x.clone() for name, x in self.inputs(call).items()}
+
+    def reader(self) -> Callable[[int], dict[str, Tensor]]:
+        """What tells :meth:`inputs` of one call after the other."""
+        return self.inputs
 
     @contextmanager
-    def written(self) -> Iterator[Tensor]:
+    def _written(self) -> Iterator[Tensor]:
         """What is to be written in this block, all of it: few bytes first go to the host's memory.
 
         On a GPU many small writes take longer than one.

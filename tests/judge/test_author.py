@@ -73,7 +73,7 @@ def test_what_is_drawn_lies_in_every_call(moved: Task, portable: bool) -> None:
 def test_calls_are_checked_and_inputs_put_back(moved: Task, portable: bool) -> None:
     with open_batch(moved, CASE, CALLS, portable=portable) as batch:
         batch.fill("seed")
-        assert batch._changed_input() is None
+        assert batch._filling.first_change() is None
 
         def run(spoil: int | None = None) -> None:
             for call in range(CALLS):
@@ -140,7 +140,7 @@ def test_timed_calls_are_drawn_where_they_run(moved: Task, monkeypatch: pytest.M
     with open_batch(moved, CASE, CALLS) as batch:
         batch.fill("seed")
         filled = batch.bytes.clone()
-        assert batch._changed_input() is None
+        assert batch._filling.first_change() is None
         for call in (0, CALLS - 1):  # drawn again
             assert torch.equal(batch.filled(call)["x"], batch.inputs(call)["x"])
         batch.fill("other")

@@ -17,7 +17,9 @@ from support.live_memory import LiveMemory
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice, HostArena
 from harness.judge.batch import Batch
+from harness.judge.digest import Digest
 from harness.judge.layout import GUARD_BYTES, BufferLayout, Layout, lay_out
+from harness.judge.noted import Noted
 from harness.judge.task import Task
 from harness.problem.case import FAMILIES, Case
 from harness.problem.dtypes import C_TYPES, DTYPES
@@ -105,6 +107,12 @@ Filled = tuple[Batch, HostArena]
 
 def _slots(batch: Batch, name: str) -> BufferLayout:
     return next(slots for slots in batch.layout.slots if slots.tensor.name == name)
+
+
+def digest_of(batch: Batch) -> Digest:
+    assert isinstance(batch._filling, Noted)
+    assert batch._filling._digest is not None
+    return batch._filling._digest
 
 
 def view(filled: Filled, name: str, call: int) -> torch.Tensor:
@@ -339,7 +347,7 @@ def large(blend_task: Task) -> Iterator[Filled]:
         batch = Batch(blend_task, case, arena, 9)
         batch.fill("seed")
         solve((batch, arena), tuple(range(9)))
-        assert batch._digest is not None and batch._digest._rows
+        assert digest_of(batch)._rows
         assert len(list(batch._contents.slices(_slots(batch, "a")))) > 1
         yield batch, arena
         del batch
@@ -388,7 +396,7 @@ def test_what_is_drawn_again_elsewhere_has_the_same_bits(
     arena = task.device.arena(lay_out(task, case, 30).size)
     batch = Batch(task, case, arena, 30)
     batch.fill("seed")
-    assert batch._digest is not None and batch._digest.first_change() is None
+    assert digest_of(batch).first_change() is None
     for slots in batch.layout.slots:
         rows = batch.layout.rows(batch.bytes, slots)
         for calls in batch._contents.slices(slots):
@@ -462,7 +470,8 @@ def test_an_unchecked_batch_takes_no_digest(shift_task: Task) -> None:
     arena = HostArena(lay_out(shift_task, case, 1).size)
     batch = Batch(shift_task, case, arena, 1, checked=False)
     batch.fill("seed")
-    assert batch._digest is None
+    with pytest.raises(ValueError, match="not to be checked"):
+        batch.check()
     arena.close()
 
 

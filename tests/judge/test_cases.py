@@ -178,13 +178,13 @@ class Asked(Solver):
 @pytest.fixture
 def asked(shift_task: Task, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
-    draw = OwnCopy.written
+    draw = OwnCopy._written
 
     def noted(own: OwnCopy) -> Any:
         asked.append("draw")
         return draw(own)
 
-    monkeypatch.setattr(OwnCopy, "written", noted)
+    monkeypatch.setattr(OwnCopy, "_written", noted)
     return asked
 
 

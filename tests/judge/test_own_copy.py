@@ -11,6 +11,7 @@ from harness.judge import own_copy
 from harness.judge.batch import Batch
 from harness.judge.contents import GUARD
 from harness.judge.layout import lay_out
+from harness.judge.noted import Noted
 from harness.judge.own_copy import OwnCopy
 from harness.judge.task import Task
 from harness.problem.sampling.footprint import CALLS
@@ -25,6 +26,11 @@ def filled(task: Task, calls: int = CALLS) -> Iterator[Batch]:
         yield batch
     finally:
         arena.close()
+
+
+def kept_copy(batch: Batch) -> OwnCopy:
+    assert isinstance(batch._filling, OwnCopy)
+    return batch._filling
 
 
 def answer(batch: Batch) -> None:
@@ -70,24 +76,23 @@ def test_what_is_put_back_is_as_it_was(shift_task: Task) -> None:
         before = batch.bytes.clone()
         (slots,) = batch.layout.constant
         batch.layout.rows(batch.bytes, slots).zero_()
-        assert batch._own is not None
-        assert batch._own.first_change() is not None
-        batch._own.put_back()
-        assert batch._own.first_change() is None
+        assert batch._filling.first_change() is not None
+        batch._filling.put_back()
+        assert batch._filling.first_change() is None
         assert bool((batch.bytes == before).all())
 
 
 def test_every_byte_is_written(shift_task: Task) -> None:
     """What the judge's memory held before is no submission's business."""
     with filled(shift_task) as batch:
-        assert batch._own is not None
-        own = batch._own.bytes
+        filling = kept_copy(batch)
+        own = filling.bytes
         own.fill_(0x11)
-        batch._own.seed = None
+        filling.seed = None
         batch.fill("other")
         again = own.clone()
         own.fill_(0x22)
-        batch._own.seed = None
+        filling.seed = None
         batch.fill("other")
         assert bool((again == own).all())
         assert bool((own[: batch.layout.slots[0].base] == GUARD).all())
@@ -136,8 +141,7 @@ def test_what_is_large_is_kept_where_there_is_room(
     size = lay_out(large, CASE, CALLS, portable=True).size
     monkeypatch.setattr(large.device, "free_bytes", lambda: 16 * size - (not room))
     with filled(large) as batch:
-        assert (batch._own is not None) == room
-        assert (batch._digest is not None) != room
+        assert isinstance(batch._filling, OwnCopy if room else Noted)
         answer(batch)
         assert batch.check() is None
         (slots,) = batch.layout.outputs
@@ -149,8 +153,7 @@ def test_what_is_large_is_kept_where_there_is_room(
 
 def test_every_changed_byte_of_what_is_large_is_found(large: Task) -> None:
     with filled(large) as batch:
-        own = batch._own
-        assert own is not None
+        own = kept_copy(batch)
         assert own.first_change() is None
         (slots,) = batch.layout.constant
         end = batch.layout.end(slots)
@@ -179,8 +182,7 @@ def test_what_is_written_is_the_same_by_way_of_the_host(
 
 def test_only_elements_of_outputs_may_differ(shift_task: Task) -> None:
     with filled(shift_task) as batch:
-        own = batch._own
-        assert own is not None
+        own = kept_copy(batch)
         answer(batch)
         assert own.untouched()
         outputs = [
