@@ -4,7 +4,7 @@ import math
 import random
 import secrets
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from harness.errors import Diagnostic, ProblemError
@@ -89,6 +89,11 @@ class CaseSampler:
     dtype: str
     random: random.Random
     room: CaseLimits
+    in_order: tuple[Parameter, ...] = field(init=False)
+    """The sizes, each after those that it depends on."""
+
+    def __post_init__(self) -> None:
+        self.in_order = tuple(in_order(self.problem.sizes))
 
     def work(self, case: Case) -> float:
         """Count operations; the product of the dimensions' sizes where the problem does not say.
@@ -227,12 +232,12 @@ class CaseSampler:
 
     def drawn(self) -> list[Parameter]:
         """The sizes that are drawn, each after those that its range depends on."""
-        return [p for p in in_order(self.problem.sizes) if not p.derived]
+        return [p for p in self.in_order if not p.derived]
 
     def derived(self, sizes: Mapping[str, int]) -> dict[str, Number]:
         """``sizes`` and those that follow from them, as far as these can be computed."""
         known: dict[str, Number] = dict(sizes)
-        for p in in_order(self.problem.sizes):
+        for p in self.in_order:
             if p.derived and needs(p) <= known.keys():
                 known[p.name] = derive(p, known)
         return known

@@ -85,7 +85,8 @@ def fill(
         raise ValueError(f"no family of values {family!r}")
     if out.numel() == 0:
         return
-    parameter = replace(parameter, values=_drawn(parameter.values, family, out, steepest))
+    if (values := _drawn(parameter.values, family, out, steepest)) != parameter.values:
+        parameter = replace(parameter, values=values)
     # The dimensions of the tensor itself; a complex number's two components are none of them.
     dimensions = out.dim()
     if out.is_complex():

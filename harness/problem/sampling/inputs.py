@@ -26,6 +26,8 @@ class DeclaredInputs:
         self._problem = problem
         self._parameters = {p.name: p for p in problem.tensors}
         self._authors = AuthorsTensors(problem)
+        self._known: dict[tuple[TensorSpec, str], tuple[Parameter, float]] = {}
+        """By tensor and case, what :meth:`_drawn` says: a batch is filled again and again."""
 
     def draw(self, tensor: TensorSpec, case: Case, seed: str) -> Tensor:
         """One tensor of one call, contiguous, on the CPU: the same on every machine.
@@ -35,10 +37,11 @@ class DeclaredInputs:
         """
         if tensor.together:
             return self._authors.tensor(tensor, case, call_bits(self._problem.slug, case, seed))
-        key = f"tensor|{seed}|{self._problem.slug}|{case.spec}|{tensor.name}"
+        spec = case.spec
+        key = f"tensor|{seed}|{self._problem.slug}|{spec}|{tensor.name}"
         generator = torch.Generator(device="cpu").manual_seed(key_bits(key))
         out = torch.empty(tensor.shape, dtype=getattr(torch, tensor.dtype))
-        parameter, steepest = self._drawn(tensor, case)
+        parameter, steepest = self._drawn(tensor, case, spec)
         fill(out, parameter, generator=generator, family=case.family, steepest=steepest)
         return out
 
@@ -54,24 +57,28 @@ class DeclaredInputs:
         A ``warm_up`` takes the declared distribution: families whose shape has a meaning are
         drawn call by call.
         """
+        spec = case.spec
         generator = torch.Generator(device=out.device)
-        generator.manual_seed(key_bits(f"{seed}/{case.spec}/{tensor.name}"))
+        generator.manual_seed(key_bits(f"{seed}/{spec}/{tensor.name}"))
         family = DECLARED if warm_up else case.family
-        parameter, steepest = self._drawn(tensor, case)
+        parameter, steepest = self._drawn(tensor, case, spec)
         for part in (out,) if family == DECLARED else out:
             fill(part, parameter, generator=generator, family=family, steepest=steepest)
 
-    def _drawn(self, tensor: TensorSpec, case: Case) -> tuple[Parameter, float]:
+    def _drawn(self, tensor: TensorSpec, case: Case, spec: str) -> tuple[Parameter, float]:
         """The parameter with the bounds of this case, and how many deviations its mean may be."""
+        if (known := self._known.get((tensor, spec))) is not None:
+            return known
         parameter = self._parameters[tensor.name]
         exact = DTYPES[tensor.dtype].kind is DtypeKind.INTEGER
         try:
             values = parameter.values.at(case.values, whole=exact)
             steepest = steepest_drawn(self._problem, case, parameter, tensor.dtype)
         except ExpressionError as error:
-            path, message = self._problem.folder / STATEMENT_FILE, f"{error}, for {case.spec}"
+            path, message = self._problem.folder / STATEMENT_FILE, f"{error}, for {spec}"
             raise ProblemError([Diagnostic(path, parameter.line, tensor.name, message)]) from None
-        return replace(parameter, values=values), steepest
+        found = self._known[tensor, spec] = replace(parameter, values=values), steepest
+        return found
 
     def drawn_again(self, case: Case, seed: str) -> dict[str, Tensor]:
         """What the author's ``draw`` makes for a call, wide and drawn now, whatever is known."""
