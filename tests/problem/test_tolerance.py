@@ -260,15 +260,16 @@ def test_what_is_allowed_is_computed_piece_by_piece(
     count: int, weighed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tolerance, "_STRETCH", 10)
-    expected = torch.randn(count, dtype=torch.float64)
-    magnitude = torch.rand(count, dtype=torch.float64) if weighed else None
-    want = Modelled(expected, Weights(0.5, 0.25, 1e-3), magnitude)
+    # Of few digits, so that all sums are exact, in whatever order they are computed.
+    expected = torch.randint(-99, 100, (count,)).double() / 64
+    magnitude = torch.randint(0, 100, (count,)).double() / 64 if weighed else None
+    want = Modelled(expected, Weights(0.5, 0.25, 2.0**-10), magnitude)
     stretches = list(want.stretches())
     assert [each.start for each in stretches] == list(range(0, count, 10))
     assert torch.equal(torch.cat([expected[:0], *(x.expected for x in stretches)]), expected)
     assert torch.equal(torch.cat([expected[:0], *(x.allowed for x in stretches)]), want.allowed)
     assert torch.equal(
-        want.allowed, 1e-3 + 0.25 * expected.abs() + (0.5 * magnitude if weighed else 0)
+        want.allowed, 2.0**-10 + 0.25 * expected.abs() + (0.5 * magnitude if weighed else 0)
     )
 
 
