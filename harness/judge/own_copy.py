@@ -63,12 +63,9 @@ class OwnCopy:
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """What one call reads, as it was before the call; dense, and not to be written to."""
-        return {
-            slots.tensor.name: slots.elements(self._layout.rows(self.bytes, slots))[
-                call
-            ].contiguous()
-            for slots in self._layout.read
-        }
+        read = self._layout.read
+        views = {s.tensor.name: s.elements(self._layout.rows(self.bytes, s)) for s in read}
+        return {name: tensor[call].contiguous() for name, tensor in views.items()}
 
     def drawn(self, call: int) -> dict[str, Tensor]:
         """The same, to keep."""
