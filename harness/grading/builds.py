@@ -5,7 +5,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 from harness.device.affinity import move_thread
 from harness.device.workplace import Workplace
@@ -25,6 +25,25 @@ Built = Artifact | BuildFailure
 _MOST_AHEAD = 32
 """Files that are built before their turn, at most: one that tunes itself takes a compiler as long
 as ten others take to be graded."""
+
+
+LOOK_AHEAD = 4
+"""So many files are looked at before their turn: between two that run may be one that does not
+compile, or a duplicate."""
+
+Upcoming = Sequence[tuple[Job, Future[Built] | None]]
+"""The files whose turns are next, in order, and their builds; None instead of a duplicate's."""
+
+
+class Turn(NamedTuple):
+    """The turn of a file to be judged."""
+
+    job: Job
+    building: Future[Built] | None
+    """None for one whose content came before."""
+    wanted_again: bool
+    """Whether a duplicate will need its result."""
+    upcoming: Upcoming
 
 
 def files_ahead(builders: int, jobs: Iterable[Job]) -> int:
@@ -76,11 +95,8 @@ class Builds(AbstractContextManager["Builds"]):
         self._turns.close()  # what stands still goes on now
         self._pool.shutdown(cancel_futures=True)
 
-    def of(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Future[Built] | None, bool]]:
-        """Each job in order with its build, and whether a duplicate will need its result.
-
-        None instead of a build for a job whose content came before.
-        """
+    def of(self, jobs: Sequence[Job]) -> Iterator[Turn]:
+        """The turn of each job, in order."""
         count = Counter(map(content_key, jobs))
         seen: set[Hashable] = set()
 
@@ -92,9 +108,10 @@ class Builds(AbstractContextManager["Builds"]):
             return self.begin(job)
 
         ahead = files_ahead(self._workers, jobs)
-        for job, building in prefetch(jobs, submit, max_pending=ahead):
+        for (job, building), *upcoming in prefetch(jobs, submit, max_pending=ahead):
             key = content_key(job)
-            yield job, building, key is not None and count[key] > 1
+            again = key is not None and count[key] > 1
+            yield Turn(job, building, again, upcoming[:LOOK_AHEAD])
 
     def begin(self, job: Job) -> Future[Built]:
         """The build of ``job``, begun as soon as a builder is free."""
@@ -116,25 +133,18 @@ class Builds(AbstractContextManager["Builds"]):
 
 def prefetch(
     items: Iterable[T], submit: Callable[[T], U], *, max_pending: int
-) -> Iterator[tuple[T, U]]:
-    """Each of ``items``, in order, with what ``submit`` returned, ``max_pending`` ahead.
+) -> Iterator[list[tuple[T, U]]]:
+    """For each of ``items``, in order, those that are pending, of which it is the first.
 
-    ``submit`` returns at once, with a future for instance; its errors are raised at that moment.
+    At most ``max_pending``, each with what ``submit`` returned. That returns at once, with a future
+    for instance; its errors are raised at that moment.
     """
     pending: deque[tuple[T, U]] = deque()
     for item in items:
         pending.append((item, submit(item)))
         if len(pending) == max_pending:
-            yield pending.popleft()
-    yield from pending
-
-
-def with_next(items: Iterable[T], count: int) -> Iterator[tuple[T, list[T]]]:
-    """Each of ``items``, in order, with the ``count`` after it, or as many as there are."""
-    ahead: deque[T] = deque()
-    for item in items:
-        ahead.append(item)
-        if len(ahead) > count:
-            yield ahead.popleft(), list(ahead)
-    while ahead:
-        yield ahead.popleft(), list(ahead)
+            yield list(pending)
+            pending.popleft()
+    while pending:
+        yield list(pending)
+        pending.popleft()

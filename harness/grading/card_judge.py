@@ -20,7 +20,7 @@ from harness import signals
 from harness.device.base import Device
 from harness.device.choose import open_device
 from harness.errors import MachineError, NoDeviceError, ProblemError
-from harness.grading.builds import Builds, Built
+from harness.grading.builds import LOOK_AHEAD, Builds, Built, Upcoming
 from harness.grading.card_wire import (
     Broken,
     Done,
@@ -34,7 +34,6 @@ from harness.grading.card_wire import (
 )
 from harness.grading.grader import Grader
 from harness.grading.job import Job, Options, Work
-from harness.grading.preparation import LOOK_AHEAD, Upcoming
 from harness.progress.progress import NoProgress, Note, Progress
 from harness.records.refs import DeviceRef
 from harness.sandbox import processes, scratch

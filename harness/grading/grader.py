@@ -15,13 +15,13 @@ from harness.device.base import Device, crowded_out
 from harness.errors import MachineError
 from harness.formats.processes import PROBLEMS
 from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
-from harness.grading.builds import Builds, Built, with_next
+from harness.grading.builds import Builds, Built, Upcoming
 from harness.grading.case_selection import too_large
 from harness.grading.checking import OpenSession
 from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
 from harness.grading.job import Job, Options, chosen_dtype
-from harness.grading.preparation import LOOK_AHEAD, Preparation, Sessions, Upcoming
+from harness.grading.preparation import Preparation, Sessions
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score
 from harness.grading.solution_refs import solution_ref
 from harness.grading.turns import exclusive, shared, turn_to_build
@@ -119,15 +119,14 @@ class Grader(AbstractContextManager["Grader"]):
         pace = Pace(len(jobs))
         try:
             with Builds(build, self._builders, len(jobs), self._device.workplace) as builds:
-                turns = with_next(builds.of(jobs), LOOK_AHEAD)
-                for number, ((job, building, wanted_again), then) in enumerate(turns):
+                for number, turn in enumerate(builds.of(jobs)):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
+                    job, building, wanted_again, upcoming = turn
                     key = content_key(job)
                     if building is None:
                         result = copy_for_duplicate(graded[key], job)
                     else:
-                        upcoming = [each[:2] for each in then]
                         result = self.judge(job, options, building, builds, upcoming)
                         if wanted_again:
                             graded[key] = result

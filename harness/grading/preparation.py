@@ -1,6 +1,6 @@
 """What a grade does before it takes times: checks what was built in all cases, and loads it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from functools import partial
@@ -10,9 +10,8 @@ from harness.device.base import Device
 from harness.errors import MachineError
 from harness.grading.ahead import StartedAhead, Wanted
 from harness.grading.benchmark import ReadyToTime, benchmark_cases
-from harness.grading.builds import Built
+from harness.grading.builds import Built, Upcoming
 from harness.grading.checking import OpenSession, check_cases, explain
-from harness.grading.job import Job
 from harness.grading.result_builder import ResultBuilder
 from harness.grading.stronger import stronger_notes
 from harness.grading.turns import exclusive, turn_to_build
@@ -28,11 +27,6 @@ from harness.session.fault import Fault
 from harness.session.programs import RunnerProgram, checked_program, timed_program
 from harness.session.session import Session
 from harness.solution.model import Artifact, BuildFailure
-
-Upcoming = Sequence[tuple[Job, Future[Built] | None]]
-"""The submissions whose turns are next, in order, and their builds."""
-LOOK_AHEAD = 4
-"""So many are looked at: between two that run may be one that does not compile, or a duplicate."""
 
 
 class Sessions(ExitStack):

@@ -1,6 +1,7 @@
 """Builds ahead of their turn: in order, each content once, paused while times are taken."""
 
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.grading.builds import Builds, files_ahead, prefetch, with_next
+from harness.grading.builds import Builds, files_ahead, prefetch
 from harness.grading.job import Job
 from harness.problem.package import Problem
 from harness.solution.model import Invalid, Solution
@@ -26,10 +27,11 @@ def test_prefetch_submits_so_many_ahead(count: int, max_pending: int) -> None:
         begun.append(item)
         return -item
 
-    for item, made in prefetch(range(count), submit, max_pending=max_pending):
-        assert made == -item
-        seen.append(item)
-        assert len(begun) == min(count, item + max_pending)
+    for pending in prefetch(range(count), submit, max_pending=max_pending):
+        first, _ = pending[0]
+        seen.append(first)
+        assert len(begun) == min(count, first + max_pending)
+        assert pending == [(item, -item) for item in begun[first:]]
     assert seen == begun == list(range(count))
 
 
@@ -40,7 +42,7 @@ def test_prefetch_raises_what_submit_raises_in_its_turn() -> None:
         return item
 
     pairs = prefetch(range(5), submit, max_pending=1)
-    assert [next(pairs), next(pairs)] == [(0, 0), (1, 1)]
+    assert [next(pairs), next(pairs)] == [[(0, 0)], [(1, 1)]]
     with pytest.raises(ValueError, match="no luck"):
         next(pairs)
 
@@ -65,18 +67,24 @@ def test_builds_make_each_content_once(shift: Problem) -> None:
     jobs = [_job(shift, content) for content in "abacb"]
     built: list[Job] = []
     with Builds(lambda job: cast(Any, built.append(job) or job), workers=2) as builds:
-        found = [
-            (job, building and building.result(), again) for job, building, again in builds.of(jobs)
-        ]
+        turns = list(builds.of(jobs))
+        found = [(each.job, _made(each.building), each.wanted_again) for each in turns]
+        upcoming = [[(job, _made(each)) for job, each in turn.upcoming] for turn in turns]
     a, b, _, c, _ = jobs
     assert found == [(a, a, True), (b, b, True), (a, None, True), (c, c, False), (b, None, True)]
     assert len(built) == 3
+    after = [(job, made) for job, made, _ in found]
+    assert upcoming == [after[number + 1 : number + 4] for number in range(5)]
+
+
+def _made(building: Future[Any] | None) -> Any:
+    return building and building.result(WAIT_S)
 
 
 def test_files_that_are_no_submissions_count_as_different(shift: Problem) -> None:
     jobs = [Job(path="x", solution=Invalid("not one"), problem=shift)] * 2
     with Builds(lambda job: cast(Any, job), workers=1) as builds:
-        assert [building is not None for _, building, _ in builds.of(jobs)] == [True, True]
+        assert [turn.building is not None for turn in builds.of(jobs)] == [True, True]
 
 
 def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
@@ -94,7 +102,7 @@ def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
         go_on.set()  # the one at work comes to rest when it is done
 
     with Builds(build, workers=1) as builds:
-        building = [each for _, each, _ in builds.of([_job(shift, c) for c in "ab"])]
+        building = [turn.building for turn in builds.of([_job(shift, c) for c in "ab"])]
         assert begun.wait(WAIT_S)
         with builds.paused(on_wait):
             assert waited.is_set()
@@ -123,10 +131,3 @@ def test_builds_are_dropped_after_an_error(shift: Problem) -> None:
     with pytest.raises(KeyboardInterrupt):
         grade()
     assert len(built) < 4
-
-
-@given(count=st.integers(0, 8), ahead=st.integers(1, 4))
-def test_each_comes_with_those_after_it(count: int, ahead: int) -> None:
-    items = list(range(count))
-    seen = [(each, items[each + 1 : each + 1 + ahead]) for each in items]
-    assert list(with_next(items, ahead)) == seen

@@ -380,7 +380,7 @@ def test_on_a_card_the_next_runners_are_started_meanwhile(open_grader: OpenGrade
                 assert following is None or following.result()
             return super().judge(job, options, building, builds, upcoming)
 
-    grader = open_grader(Card(), kind=Patient, open_session=open_session)
+    grader = open_grader(Card(), kind=Patient, open_session=open_session, builders=4)
     texts = (HONEST, f"{HONEST}#", HONEST, "def solution(", f"{HONEST}##", f"{HONEST}###")
     jobs = [job(text, f"{number}.py") for number, text in enumerate(texts)]
     verdicts = [result.verdict for result in grader.grade_all(jobs, CHECK)]
