@@ -167,7 +167,7 @@ def _foreign_reports(
     for number, source in enumerate(chain.from_iterable(map(problems_in, map(Path, paths)))):
         problem = Foreign(source=source, measured=measured)
         bar.phase(problem.slug)
-        report = verify_foreign(problem, choices.seed, choices.grades, open_device(device))
+        report = verify_foreign(problem, choices.seed, choices.grades, open_device(device), bar)
         yield f"{number} {problem.slug}", report
 
 

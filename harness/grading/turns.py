@@ -26,6 +26,22 @@ def shared(device: Device, progress: Progress) -> AbstractContextManager[object]
     return device.shared(lambda seconds: progress.phase(f"wait for the GPU, {seconds:.0f} s"))
 
 
+@contextmanager
+def shared_meanwhile(device: Device, progress: Progress) -> Iterator[None]:
+    """As :func:`shared`, within a phase that goes on: a note at it says that it waits."""
+    waited = False
+
+    def tell(seconds: float) -> None:
+        nonlocal waited
+        waited = True
+        progress.advance(0, f"waits for the GPU, {seconds:.0f} s")
+
+    with device.shared(tell):
+        if waited:
+            progress.advance(0)
+        yield
+
+
 def turn_to_build(device: Device, progress: Progress) -> AbstractContextManager[None]:
     """A build outside of :class:`~harness.grading.builds.Builds`, which keeps to its turns.
 

@@ -13,11 +13,17 @@ from harness.errors import ProblemError, UsageError
 from harness.formats.problem import Foreign
 from harness.formats.processes import PROBLEMS
 from harness.formats.weakness import Tried, claim, try_impostors
+from harness.grading.turns import shared_meanwhile
+from harness.progress.progress import Progress
 from harness.verify.findings import DetectionResult, PackageReport, Status
 
 
-def verify_foreign(problem: Foreign, seed: str, grades: int, device: Device) -> PackageReport:
+def verify_foreign(
+    problem: Foreign, seed: str, grades: int, device: Device, progress: Progress
+) -> PackageReport:
     """Try zeros, a constant, another input's answer and its own input on a problem.
+
+    ``progress`` is at its phase already, and tells where the device has to be waited for.
 
     Raises:
         MachineError: not the author's doing.
@@ -29,7 +35,7 @@ def verify_foreign(problem: Foreign, seed: str, grades: int, device: Device) -> 
         if reason := problem.unfit(emulated=device.emulated):
             report.warn(problem.named, f"cannot be graded here: {reason}")
         else:
-            with device.shared(lambda _: None):
+            with shared_meanwhile(device, progress):
                 _verify(problem, report, device)
     except ProblemError as error:
         report.add_diagnostics(error)

@@ -6,16 +6,18 @@ leave in the outputs is written there, and checked by the same code.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 import torch
 
 from harness.errors import ProblemError
+from harness.grading.turns import shared_meanwhile
 from harness.judge.batch import BatchMismatch
 from harness.judge.layout import lay_out
 from harness.problem.case import Case
 from harness.problem.sampling.footprint import CALLS
+from harness.progress.progress import Progress
 from harness.verify.impostor import Impostor
 from harness.verify.trial import Answers, PackageTask, Trial, TrialMemory, write
 from harness.verify.variants import Compute
@@ -78,10 +80,12 @@ def run_grade(
     cases: Sequence[Case],
     impostors: Sequence[Impostor],
     variants: Mapping[str, Compute],
-    advance: Callable[[], None],
+    progress: Progress,
     look: Callable[[Trial], None] | None = None,
 ) -> GradeScores:
     """Try the impostors with the cases, and all variants with all cases; ``look`` gets each first.
+
+    ``progress`` counts the cases.
 
     Raises:
         ProblemError: the reference is wrong.
@@ -96,7 +100,7 @@ def run_grade(
     size = max(lay_out(task, case, CALLS).size for case in cases)
     with closing(task.device.arena(size)) as arena, _one_core():
         for number, case in enumerate(cases):
-            with turn_to_check(task):
+            with shared_meanwhile(task.device, progress):
                 trial = Trial(task, case, number, arena, memory)
                 if look is not None:
                     look(trial)
@@ -107,7 +111,7 @@ def run_grade(
                         _try_impostor(trial, impostor, score)
                 _try_variants(trial, variants, scores.variants)
                 trial.remember()
-            advance()
+            progress.advance()
     return scores
 
 
@@ -117,6 +121,7 @@ def run_timed(
     impostors: Sequence[Impostor],
     variants: Mapping[str, Compute],
     turn: int,
+    progress: Progress,
 ) -> GradeScores:
     """Try the impostors in batches as one timed shape has them, and the variants in one of them.
 
@@ -146,7 +151,7 @@ def run_timed(
             if not (left or mine):
                 continue
             own = replace(task, seed=f"{task.seed}/{number}")
-            with turn_to_check(task):
+            with shared_meanwhile(task.device, progress):
                 trial = Trial(own, one, number, arena, memory, timed=True)
                 for impostor in left:
                     _try_impostor(trial, impostor, scores.impostors[impostor.name])
@@ -154,11 +159,6 @@ def run_timed(
                 _try_variants(trial, mine, scores.variants)
                 trial.remember()
     return scores
-
-
-def turn_to_check(task: PackageTask) -> AbstractContextManager[object]:
-    """Use the device for one case, while nobody takes times there."""
-    return task.device.shared(lambda _: None)
 
 
 @contextmanager

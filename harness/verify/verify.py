@@ -18,6 +18,7 @@ from harness.device.base import Device
 from harness.errors import MachineError, ProblemError
 from harness.grading.case_selection import correctness_cases
 from harness.grading.job import Options
+from harness.grading.turns import shared_meanwhile
 from harness.judge.batch import BatchMismatch
 from harness.judge.layout import lay_out
 from harness.problem.format.load import load_problem
@@ -29,7 +30,7 @@ from harness.text.system_errors import machine_fault
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.examples import find_examples, run_examples
 from harness.verify.findings import DetectionResult, PackageReport, Status
-from harness.verify.grades import DetectionScore, GradeScores, run_grade, run_timed, turn_to_check
+from harness.verify.grades import DetectionScore, GradeScores, run_grade, run_timed
 from harness.verify.impostor import Impostor
 from harness.verify.impostors import impostors
 from harness.verify.package_lints import check_strength
@@ -136,7 +137,8 @@ def _verify_type(
 ) -> None:
     """Try impostors and variants in one data type, and report what became of them."""
     problem, dtype, count = task.problem, task.dtype, choices.grades
-    seen = _survey(task)
+    progress.phase(f"{problem.slug} {dtype}")
+    seen = _survey(task, progress)
     for name in seen.unknown:
         report.warn(
             str(problem.folder / REFERENCE_FILE),
@@ -156,11 +158,11 @@ def _verify_type(
             cases = correctness_cases(one, Options(timing=False))
             progress.phase(f"{problem.slug} {dtype} {number}/{count}", len(cases) + len(shapes))
             look = ReferenceCheck(one, report) if number == 1 else None
-            graded.append(run_grade(one, cases, false, tried, progress.advance, look))
+            graded.append(run_grade(one, cases, false, tried, progress, look))
             if look is not None:
                 look.finish()
             for place, shape in enumerate(shapes):
-                scores = run_timed(one, shape, false, tried, number + place)
+                scores = run_timed(one, shape, false, tried, number + place, progress)
                 timed.setdefault(shape.spec, []).append(scores)
                 progress.advance()
         except (MachineError, OutOfMemoryError) as error:
@@ -179,12 +181,12 @@ def _verify_type(
         raise stopped
 
 
-def _survey(task: PackageTask) -> ReferenceTraits:
+def _survey(task: PackageTask, progress: Progress) -> ReferenceTraits:
     """Watch the reference compute one case, of the middle of the list."""
     cases = correctness_cases(task, Options(timing=False))
     case = cases[len(cases) // 2]
     size = lay_out(task, case, CALLS).size
-    with turn_to_check(task), closing(task.device.arena(size)) as arena:
+    with shared_meanwhile(task.device, progress), closing(task.device.arena(size)) as arena:
         trial = Trial(task, case, 0, arena, TrialMemory())
         return survey(task.reference, case, trial.inputs[0])
 

@@ -21,6 +21,7 @@ from harness.device.cpu import CpuDevice
 from harness.formats.known import problems_in, read_problem
 from harness.grading.grader import Grader
 from harness.grading.job import Options
+from harness.progress.progress import NoProgress
 from harness.records.result import Verdict
 from harness.verify.foreign import verify_foreign
 
@@ -66,7 +67,7 @@ def test_its_reference_is_accepted_and_timed_against_itself(grader: Grader, tmp_
 
 @pytest.mark.corpus
 def test_what_computes_nothing_is_wrong(tmp_path: Path) -> None:
-    report = verify_foreign(foreign(checkout(tmp_path)), "seed", 1, CpuDevice())
+    report = verify_foreign(foreign(checkout(tmp_path)), "seed", 1, CpuDevice(), NoProgress())
     assert report.impostors
     assert not report.findings
 

@@ -13,6 +13,7 @@ from support.foreign import foreign, graded, grading, written
 from harness.device.cpu import CpuDevice
 from harness.formats import weakness
 from harness.formats.weakness import try_impostors, weak_claims
+from harness.progress.progress import NoProgress
 from harness.verify.findings import Level, Status
 from harness.verify.foreign import verify_foreign
 
@@ -43,7 +44,7 @@ def test_what_has_no_answer_in_one_case_passes_none(
         f"return [{{'x': torch.rand(n), 'y': torch.empty(1)}} for n in ({lengths})]",
     )
     problem = foreign(checkout(tmp_path, "sum", text))
-    report = verify_foreign(problem, "seed", 1, CpuDevice())
+    report = verify_foreign(problem, "seed", 1, CpuDevice(), NoProgress())
     statuses = {each.name: each.status for each in report.impostors}
     assert statuses["its own input"] == status
     claims = problem.claims(emulated=True)
@@ -64,7 +65,7 @@ def test_a_result_carries_the_claims(tmp_path: Path) -> None:
 def test_verify_warns_of_what_is_accepted(tmp_path: Path) -> None:
     text, _ = WEAK["identity"]
     problem = foreign(written(tmp_path, "relu.py", text))
-    report = verify_foreign(problem, "seed", 1, CpuDevice())
+    report = verify_foreign(problem, "seed", 1, CpuDevice(), NoProgress())
     statuses = {each.name: each.status for each in report.impostors}
     assert statuses == {
         "zero answer": Status.REJECTED,
@@ -89,7 +90,7 @@ def test_large_tensors_are_left_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(weakness, "MOST_BYTES", 100)
     problem = foreign(written(tmp_path, "large.py", WEAK["identity"][0] + "# large\n"))
     assert weak_claims(problem, emulated=True) == ("weak: not tried, its tensors are large",)
-    (finding,) = verify_foreign(problem, "seed", 1, CpuDevice()).findings
+    (finding,) = verify_foreign(problem, "seed", 1, CpuDevice(), NoProgress()).findings
     assert finding.message == "its tensors are too large to try impostors on"
 
 

@@ -14,6 +14,7 @@ from harness.problem.case import whole_case
 from harness.problem.format.load import load_problem
 from harness.problem.reference import Reference
 from harness.problem.sampling.footprint import CALLS
+from harness.progress.progress import NoProgress
 from harness.verify.arithmetic.rounding import component
 from harness.verify.arithmetic.survey import ReferenceTraits, survey
 from harness.verify.grades import run_timed
@@ -227,15 +228,16 @@ def test_each_timed_shape_has_to_tell_by_itself() -> None:
     one = Stage("float32", {"m": 16, "n": 4096}, None, slug="softmax")
     names = [BEYOND, "takes every maximum for that of declared values", "writes zeros"]
     chosen = [one.impostors[name] for name in names]
-    scores = run_timed(one.task, one.case, chosen, {}, 0).impostors
+    scores = run_timed(one.task, one.case, chosen, {}, 0, NoProgress()).impostors
     assert [scores[name].refused for name in names] == [1, 1, 1]
     assert scores["writes zeros"].cases == 1
     unseen = replace(one.task, problem=replace(one.task.problem, benchmark_values=("declared",)))
-    scores = run_timed(unseen, one.case, chosen, {}, 0).impostors
+    scores = run_timed(unseen, one.case, chosen, {}, 0, NoProgress()).impostors
     assert [scores[name].refused for name in names] == [0, 0, 1]
     honest = {"all right": lambda trial, call: trial.right[call]}
     for turn in range(8):
-        score = run_timed(one.task, one.case, [], honest, turn).variants["all right"]
+        scores = run_timed(one.task, one.case, [], honest, turn, NoProgress())
+        score = scores.variants["all right"]
         assert (score.cases, score.refused) == (1, 0)
     one.arena.close()
 
@@ -245,7 +247,7 @@ def test_one_that_differs_in_no_batch_of_the_first_round_is_tried_on() -> None:
     one = Stage("bfloat16", {"m": 1, "n": 20000}, None, slug="row-reduction")
     name = "takes half of input_matrix along n for the whole, in largest"
     task = replace(one.task, seed="a3c959f6e035650169e6649ab4d0d3fd-2")
-    score = run_timed(task, one.case, [one.impostors[name]], {}, 0).impostors[name]
+    score = run_timed(task, one.case, [one.impostors[name]], {}, 0, NoProgress()).impostors[name]
     assert score.refused == 1
     assert score.cases > len(task.problem.timed_families(task.dtype)) + 1
     one.arena.close()
