@@ -172,8 +172,9 @@ class _Run:
             batch.expect(task.seed)
             yield
         for case in then:
-            layout = lay_out(task, case, calls_at_once(case))
-            if case.spec not in self._drawn and _small(layout):
+            if case.spec in self._drawn:
+                continue
+            if _small(lay_out(task, case, calls_at_once(case))):
                 drawn = self._drawn[case.spec] = self._batch(case)
                 drawn.draw(task.seed)
                 yield

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from harness.errors import ProblemError
-from harness.judge.compare import CHUNK, all_surely_right
+from harness.judge.compare import CHUNK, all_surely_right, every_surely_right
 from harness.judge.task import Task
 from harness.problem.case import Case
 from harness.problem.terms import Expectation
@@ -80,11 +80,8 @@ class Checker:
         return self._all(case, calls, each)
 
     def _as_expected(self, expected: Sequence[Mapping[str, Expectation]], each: Each) -> bool:
-        within = self._task.device.within
-        right = [
-            all_surely_right(each(call)[1], known, within) for call, known in enumerate(expected)
-        ]
-        return bool(torch.stack(right).all())
+        calls = ((each(call)[1], known) for call, known in enumerate(expected))
+        return every_surely_right(calls, self._task.device.within)
 
     def _turn_to(self, case: Case, *, summed: bool) -> None:
         """Check ``case`` from now on, with the magnitude of what was ``summed`` or without."""

@@ -89,6 +89,18 @@ def all_surely_right(
     ).all()
 
 
+def every_surely_right(
+    calls: Iterable[tuple[Mapping[str, Tensor], Mapping[str, Expectation]]],
+    within: Within | None = None,
+) -> bool:
+    """Whether all of many calls are, each by its outputs and what is known; one wait for them.
+
+    Raises as :func:`all_surely_right`.
+    """
+    right = [all_surely_right(outputs, known, within) for outputs, known in calls]
+    return not right or bool(torch.stack(right).all())
+
+
 def _verdicts(
     outputs: Mapping[str, Tensor], known: Mapping[str, Expectation]
 ) -> Mapping[str, Tensor]:

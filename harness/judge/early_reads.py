@@ -27,7 +27,7 @@ import torch
 from torch import Generator, Tensor
 
 from harness.judge.batch import Batch
-from harness.judge.compare import all_surely_right, compare_all
+from harness.judge.compare import compare_all, every_surely_right
 from harness.judge.layout import BufferLayout, Layout, lay_out
 from harness.judge.task import Task
 from harness.problem.case import Case
@@ -284,12 +284,11 @@ class EarlyReads:
         Raises:
             ProblemError: the reference is wrong.
         """
-        answers = [self.batch.outputs(call) for call in calls]
-        right = [all_surely_right(each, self._expected, self._within) for each in answers]
-        if not right or bool(torch.stack(right).all()):
+        answers = {call: self.batch.outputs(call) for call in calls}
+        known = self._expected
+        if every_surely_right(((each, known) for each in answers.values()), self._within):
             return None
-        compared = (compare_all(each, self._expected) for each in answers)
-        wrong = (call for call, found in zip(calls, compared, strict=True) if found is not None)
+        wrong = (call for call, each in answers.items() if compare_all(each, known) is not None)
         return next(wrong, None)
 
     def _progress(self, log: Tensor) -> Progress | None:
