@@ -13,6 +13,7 @@ from harness.device.cpu_plan import CpuPlan
 from harness.device.digest import digest_by_torch
 from harness.device.workplace import Workplace
 from harness.problem.terms import Expectation
+from harness.sandbox import host_memory
 
 
 class HostArena:
@@ -91,8 +92,8 @@ class CpuDevice:
         """Nothing: times that are not ranked may be taken on any processor."""
 
     def free_bytes(self) -> int:
-        """Host memory that the system has to give."""
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        """Host memory that the system has to give; what only caches files is part of it."""
+        return host_memory.free_bytes()
 
     def shared(self, waiting: Callable[[float], None]) -> AbstractContextManager[object]:  # noqa: ARG002
         """No lock: checks are right beside whatever else the machine does."""

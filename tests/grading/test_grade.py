@@ -559,7 +559,8 @@ def test_cases_are_drawn_before_the_submission_is_loaded(open_grader: OpenGrader
     grader = open_grader(Noted(), open_session=NotedSession)
     order.clear()  # it has looked how many references it can keep
     assert grader.grade(job(), CHECK).accepted
-    assert order == ["draw", "load"]
+    *before, last = order  # where little is free it is asked again
+    assert (set(before), last) == ({"draw"}, "load")
 
 
 @pytest.mark.corpus
