@@ -16,6 +16,7 @@ from harness.languages.read import read_solution
 from harness.problem.package import Problem
 from harness.problem.terms import Limits
 from harness.records.result import Verdict
+from harness.sandbox import host_memory
 from harness.solution.model import Artifact, BuildFailure, Solution, Target
 
 FILES = Path(__file__).parent / "files"
@@ -200,6 +201,7 @@ def test_a_bomb_for_the_host_compiler_hits_the_memory_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiler, "MEMORY_BYTES", 300 << 20)
+    monkeypatch.setattr(host_memory, "build_share", lambda most, _builders: most)  # has room
     bomb = '__asm__(".rept 1000000000\\n.quad 1\\n.endr");\n'
     done = compiler.CompilerCall(
         tool="the host compiler",
