@@ -542,14 +542,20 @@ def test_a_submission_that_holds_the_memory_gets_a_memory_limit(
     assert benchmark.trusted.session() is not beside
 
 
-def test_cases_are_drawn_before_the_submission_is_loaded(open_grader: OpenGrader, job) -> None:
-    """What it takes of the memory makes no case smaller."""
+@pytest.mark.parametrize(("free_gib", "asked"), [(64, 1), (8, 2)])
+def test_cases_are_drawn_before_the_submission_is_loaded(
+    open_grader: OpenGrader, job, free_gib: int, asked: int
+) -> None:
+    """What it takes of the memory makes no case smaller.
+
+    Where little is free, that is asked again once what is ending has gone.
+    """
     order: list[str] = []
 
     class Noted(CpuDevice):
         def free_bytes(self) -> int:
             order.append("draw")
-            return super().free_bytes()
+            return free_gib << 30
 
     class NotedSession(Session):
         def load(self, *how: Any) -> Any:
@@ -559,8 +565,7 @@ def test_cases_are_drawn_before_the_submission_is_loaded(open_grader: OpenGrader
     grader = open_grader(Noted(), open_session=NotedSession)
     order.clear()  # it has looked how many references it can keep
     assert grader.grade(job(), CHECK).accepted
-    *before, last = order  # where little is free it is asked again
-    assert (set(before), last) == ({"draw"}, "load")
+    assert order == ["draw"] * asked + ["load"]
 
 
 @pytest.mark.corpus
