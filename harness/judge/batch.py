@@ -181,7 +181,7 @@ class Batch:
     def filled(self, call: int) -> dict[str, Tensor]:
         """What :meth:`inputs` says, copied while no call has run yet: nothing is drawn again."""
         return {
-            s.tensor.name: self._view(self._bytes, s)[call].clone(
+            s.tensor.name: self.layout.elements(self._bytes, s)[call].clone(
                 memory_format=torch.contiguous_format
             )
             for s in self.layout.read
@@ -189,7 +189,9 @@ class Batch:
 
     def outputs(self, call: int) -> dict[str, Tensor]:
         """The outputs of one call: views of the arena, with strides where they are declared."""
-        return {s.tensor.name: self._view(self._bytes, s)[call] for s in self.layout.outputs}
+        return {
+            s.tensor.name: self.layout.elements(self._bytes, s)[call] for s in self.layout.outputs
+        }
 
     def expectations(
         self, call: int, inputs: Mapping[str, Tensor] | None = None
@@ -288,11 +290,7 @@ class Batch:
 
     # -- views -----------------------------------------------------------------------------------
 
-    def _view(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """The elements of one tensor's buffers in ``data``: (calls, *shape)."""
-        return slots.elements(self.layout.rows(data, slots))
-
     def _numbers(self, data: Tensor, slots: BufferLayout) -> Tensor:
-        """The same, but for booleans: those as bytes, since not each byte is a boolean."""
+        """The elements of one tensor's buffers; booleans as bytes: not each byte is a boolean."""
         kind = torch.uint8 if slots.dtype is torch.bool else None
-        return slots.elements(self.layout.rows(data, slots), kind)
+        return self.layout.elements(data, slots, kind)

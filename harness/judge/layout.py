@@ -142,6 +142,12 @@ class Layout:
         """One tensor's buffers in ``data``, each with its guard band: (calls, stride), uint8."""
         return data[slots.base : self.end(slots)].view(self.calls, slots.stride)
 
+    def elements(
+        self, data: Tensor, slots: BufferLayout, dtype: torch.dtype | None = None
+    ) -> Tensor:
+        """The elements of one tensor's buffers in ``data``: (calls, *shape), seen as ``dtype``."""
+        return slots.elements(self.rows(data, slots), dtype)
+
     def blame(self, offset: int) -> tuple[int, str]:
         """The call that a stray write at a byte of the arena is blamed on, and what it hit."""
         for slots in self.slots:

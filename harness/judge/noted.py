@@ -61,10 +61,7 @@ class Noted:
         again.
         """
         read, constant = self._layout.read, self._layout.constant
-        here = {
-            slots.tensor.name: slots.elements(self._layout.rows(self._shared, slots))
-            for slots in constant
-        }
+        here = {s.tensor.name: self._layout.elements(self._shared, s) for s in constant}
         again = {slots.tensor.name: self._again(slots) for slots in read if slots not in constant}
 
         def inputs(call: int) -> dict[str, Tensor]:

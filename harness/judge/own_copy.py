@@ -63,9 +63,10 @@ class OwnCopy:
 
     def inputs(self, call: int) -> dict[str, Tensor]:
         """What one call reads, as it was before the call; dense, and not to be written to."""
-        read = self._layout.read
-        views = {s.tensor.name: s.elements(self._layout.rows(self.bytes, s)) for s in read}
-        return {name: tensor[call].contiguous() for name, tensor in views.items()}
+        layout = self._layout
+        return {
+            s.tensor.name: layout.elements(self.bytes, s)[call].contiguous() for s in layout.read
+        }
 
     def drawn(self, call: int) -> dict[str, Tensor]:
         """The same, to keep."""

@@ -333,7 +333,7 @@ def in_place(task: Task, *, ahead: bool) -> Found:
         slots = {each.tensor.name: each for each in batch.layout.slots}
 
         def values(name: str, call: int) -> Tensor:
-            return batch._view(batch._bytes, slots[name])[call]
+            return batch.layout.elements(batch._bytes, slots[name])[call]
 
         def answers(call: int) -> tuple[Tensor, Tensor]:
             total = values("total", call) + values("a", call).T.to(torch.float64)
@@ -371,7 +371,8 @@ def test_gaps_between_rows_are_not_waited_for() -> None:
         slots = {each.tensor.name: each for each in batch.layout.slots}
         for call in range(calls):
             x, y, sums = (
-                batch._view(batch._bytes, slots[name])[call] for name in ("x", "y", "sums")
+                batch.layout.elements(batch._bytes, slots[name])[call]
+                for name in ("x", "y", "sums")
             )
             new = y + 0.5 * x
             y[:3] = new[:3]

@@ -174,7 +174,7 @@ def test_a_profile_has_declared_values_alone_and_so_has_a_warm_up() -> None:
         for fill in (lambda b: b.fill("s"), lambda b: b.fill_for_warm_up("s")):
             batch = Batch(task, case, arena, 8, alike=True)
             fill(batch)
-            x = batch._view(batch._bytes, batch.layout.slots[0])
+            x = batch.layout.elements(batch._bytes, batch.layout.slots[0])
             assert float((x + 100).abs().max()) < 6
             del x
         batch = Batch(task, case, arena, 8)
@@ -184,7 +184,7 @@ def test_a_profile_has_declared_values_alone_and_so_has_a_warm_up() -> None:
         assert torch.equal(first, batch._bytes), "both sides get the same"
         assert len(batch._contents.others("s")) == 1
         (call,) = batch._contents.others("s")
-        x = batch._view(batch._bytes, batch.layout.slots[0])
+        x = batch.layout.elements(batch._bytes, batch.layout.slots[0])
         assert float((x[[c for c in range(8) if c != call]] + 100).abs().max()) < 6
         assert float((x[call] + 100).abs().max()) > 6
         del x

@@ -100,7 +100,7 @@ class FakeSession:
 
     def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
         """Make them one after the other; ``during`` is called in the middle of each."""
-        x, y = (batch._view(batch._bytes, slots) for slots in batch.layout.slots)
+        x, y = (batch.layout.elements(batch._bytes, slots) for slots in batch.layout.slots)
         passed_s = 0.0
         for call in range(batch.layout.calls):
             half, took_s = len(x[call]) // 2, self.call_s(call)

@@ -88,7 +88,10 @@ class HonestSession(FakeSession):
         batch.fill(seed)
         with _disable_current_modes():
             for call in range(batch.layout.calls):
-                read = {s.tensor.name: batch._view(batch.bytes, s)[call] for s in batch.layout.read}
+                read = {
+                    s.tensor.name: batch.layout.elements(batch.bytes, s)[call]
+                    for s in batch.layout.read
+                }
                 for name, right in self.reference.expected(batch.case, read).items():
                     batch.outputs(call)[name].copy_(right)
         batch.take_receipt()

@@ -37,7 +37,7 @@ class Overlapping(FakeSession):
     """Every call reads its input before the one before has ended."""
 
     def make_calls(self, batch: Any, during: Callable[[float], None]) -> None:
-        x, y = (batch._view(batch._bytes, slots) for slots in batch.layout.slots)
+        x, y = (batch.layout.elements(batch._bytes, slots) for slots in batch.layout.slots)
         values = x[0].clone()
         for call in range(batch.layout.calls):
             y[call, :1] = values[:1] + 0.5

@@ -205,7 +205,9 @@ def test_outputs_written_after_done_are_a_wrong_answer(shift_task: Task) -> None
             self.writes = False
             seconds = super().run(batch, seed, stop=stop, **options)
             x, y = batch.layout.slots
-            batch._view(batch._bytes, y).copy_(batch._view(batch._bytes, x) + 0.5)
+            batch.layout.elements(batch._bytes, y).copy_(
+                batch.layout.elements(batch._bytes, x) + 0.5
+            )
             return seconds
 
     program = fake_program(shift_task, Late())
