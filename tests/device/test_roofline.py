@@ -132,7 +132,24 @@ def test_fastest_leaves_out_the_wait_for_the_device(
     monkeypatch.setattr(device, "synchronize", wait)
     monkeypatch.setattr(roofline_module.time, "perf_counter", lambda: now)
     assert Roofline(device)._fastest(work) == pytest.approx(each_s, rel=0.035)
-    assert count >= 5 * least
+    assert count >= 2 * least
+
+
+@pytest.mark.parametrize(
+    ("took_s", "asked", "fastest_s"),
+    [
+        ([1.0, 1.001], 2, 1.0),
+        ([1.2, 1.0, 1.001], 3, 1.0),
+        ([1.2, 1.1, 1.0, 1.05, 0.9], 5, 0.9),
+    ],
+)
+def test_repeats_end_when_the_two_fastest_agree(
+    monkeypatch: pytest.MonkeyPatch, took_s: list[float], asked: int, fastest_s: float
+) -> None:
+    left = iter([1.0, *took_s])  # the first says how many go into a repeat
+    monkeypatch.setattr(Roofline, "_seconds", lambda *_: next(left))
+    assert Roofline(CpuDevice())._fastest(lambda: None) == fastest_s
+    assert len(list(left)) == len(took_s) - asked
 
 
 def test_fastest_gives_a_positive_time_on_this_processor() -> None:
