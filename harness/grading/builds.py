@@ -5,6 +5,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from typing import NamedTuple, Self, TypeVar
 
 from harness.device.affinity import move_thread
@@ -13,7 +14,7 @@ from harness.formats.kept import MOST_AHEAD
 from harness.grading.duplicates import content_key
 from harness.grading.job import Job
 from harness.sandbox.host_memory import affordable_builders
-from harness.sandbox.pause_gate import PauseGate
+from harness.sandbox.pause_gate import PauseGate, all_paused
 from harness.sandbox.processors import usable_processors
 from harness.solution.model import Artifact, BuildFailure
 
@@ -59,7 +60,6 @@ class Builds(AbstractContextManager["Builds"]):
     """Builds ahead of grading; use as a context manager.
 
     Args:
-        build: builds one file; called in threads.
         workers: files built side by side; by default 3/4 of the processors, the rest grades, and
             fewer where there is little memory for each.
         files: how many files there are; more are not built side by side.
@@ -69,12 +69,10 @@ class Builds(AbstractContextManager["Builds"]):
 
     def __init__(
         self,
-        build: Callable[[Job], Built],
         workers: int | None = None,
         files: int | None = None,
         place: Workplace | None = None,
     ) -> None:
-        self._build = build
         self._place = place
         most = usable_processors() * 3 // 4 if place is None else place.builders
         wanted = min(files or sys.maxsize, most)
@@ -89,14 +87,13 @@ class Builds(AbstractContextManager["Builds"]):
             self._turns.enter_context(self._quiet.builds(self._gate))
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is not None:
-            self._gate.cancel()
+    def __exit__(self, *_: object) -> None:
+        self._gate.cancel()  # what is built still, nobody waits for
         self._turns.close()  # what stands still goes on now
         self._pool.shutdown(cancel_futures=True)
 
-    def of(self, jobs: Sequence[Job]) -> Iterator[Turn]:
-        """The turn of each job, in order."""
+    def of(self, jobs: Sequence[Job], build: Callable[[Job], Built]) -> Iterator[Turn]:
+        """The turn of each job, in order; ``build`` builds one, and is called in threads."""
         count = Counter(map(content_key, jobs))
         seen: set[Hashable] = set()
 
@@ -105,7 +102,7 @@ class Builds(AbstractContextManager["Builds"]):
             if key is not None and key in seen:
                 return None
             seen.add(key)
-            return self.begin(job)
+            return self.begin(partial(build, job))
 
         ahead = files_ahead(self._workers, jobs)
         for (job, building), *upcoming in prefetch(jobs, submit, max_pending=ahead):
@@ -113,22 +110,22 @@ class Builds(AbstractContextManager["Builds"]):
             again = key is not None and count[key] > 1
             yield Turn(job, building, again, upcoming[:LOOK_AHEAD])
 
-    def begin(self, job: Job) -> Future[Built]:
-        """The build of ``job``, begun as soon as a builder is free."""
-        return self._pool.submit(self._behind_the_gate, job)
+    def begin(self, build: Callable[[], Built]) -> Future[Built]:
+        """What ``build`` builds, called in a thread as soon as a builder is free."""
+        return self._pool.submit(self._behind_the_gate, build)
 
     def paused(self, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
         """No build runs in this context; ``on_wait`` is called if one has to be waited for.
 
         Where builds and times take turns on this host, whoever holds the device has its turn.
         """
-        return nullcontext() if self._quiet is not None else self._gate.paused(on_wait)
+        return nullcontext() if self._quiet is not None else all_paused(self._gate, on_wait)
 
-    def _behind_the_gate(self, job: Job) -> Built:
+    def _behind_the_gate(self, build: Callable[[], Built]) -> Built:
         with self._gate.work():
             if self._place is not None:
                 move_thread(self._place.beside())
-            return self._build(job)
+            return build()
 
 
 def prefetch(

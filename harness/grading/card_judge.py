@@ -1,7 +1,7 @@
 """One of several judges of a command: its process, started by :mod:`harness.grading.card_process`.
 
-It opens one card, takes its seat, and grades what it is given, in order; what waits is built
-meanwhile. It ends with whoever started it.
+It opens one card, takes its seat, and grades what it is given: first what is built, in order, for
+what waits is built meanwhile. It ends with whoever started it.
 """
 
 import itertools
@@ -12,9 +12,11 @@ import sys
 import threading
 import time
 from collections import deque
-from concurrent.futures import Future
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
+from typing import NamedTuple
 
 from harness import signals
 from harness.device.base import Device
@@ -22,7 +24,9 @@ from harness.device.choose import open_device
 from harness.errors import MachineError, NoDeviceError, ProblemError
 from harness.grading.builds import LOOK_AHEAD, Builds, Built, Upcoming
 from harness.grading.card_wire import (
+    Begun,
     Broken,
+    BuildAhead,
     Done,
     Errand,
     Order,
@@ -33,7 +37,7 @@ from harness.grading.card_wire import (
     Unjudged,
 )
 from harness.grading.grader import Grader
-from harness.grading.job import Job, Options, Work
+from harness.grading.job import Work
 from harness.progress.progress import NoProgress, Note, Progress
 from harness.records.refs import DeviceRef
 from harness.sandbox import processes, scratch
@@ -45,6 +49,8 @@ _SHOWN_EVERY_S = 0.2
 _ENDS_S = 10.0
 """The time to end in order when whoever has started this process is gone."""
 _CHILDREN_S = 5.0
+_MOST_AHEAD = 64
+"""Builds for orders that may come, at most: of some the order goes to another judge."""
 
 
 def main() -> None:
@@ -135,6 +141,14 @@ class _Unwell(Exception):
     """It has been told why; a fresh process, or another card, may do better."""
 
 
+class _Waiting(NamedTuple):
+    """An order that waits for its answer."""
+
+    order: Order
+    building: Future[Built] | None
+    """None where nothing is built."""
+
+
 class _Judge:
     """Takes orders, builds them ahead, and answers them one after the other."""
 
@@ -152,8 +166,8 @@ class _Judge:
         self._about = DeviceRef(kind=device.kind, name=device.name)
         self._grader = grader
         self._progress = progress
-        self._options: dict[int, Options] = {}
-        self._waiting = deque[tuple[Order, Future[Built] | None]]()
+        self._waiting = deque[_Waiting]()
+        self._ahead: dict[int, tuple[Work, Future[Built]]] = {}
 
     def serve(self) -> None:
         """Until there are no more orders.
@@ -161,35 +175,54 @@ class _Judge:
         Raises:
             _Unwell: an order has shown that the machine, or the card, is not well.
         """
-        with Builds(self._build, place=self._device.workplace) as builds:
+        with Builds(place=self._device.workplace) as builds:
             more = True
             while more or self._waiting:
                 while more and (not self._waiting or not self._orders.empty()):
-                    order = self._next()
-                    more = order is not None
-                    if order is not None:
-                        self._waiting.append((order, self._begin(order, builds)))
+                    more = self._take(builds)
                 if self._waiting:
-                    self._answer(*self._waiting.popleft(), builds)
+                    self._answer(self._first_built(), builds)
 
-    def _next(self) -> Order | None:
-        """The next order, once it is there; None: there are no more."""
-        order: Order | None = pickle.loads(self._orders.get())  # noqa: S301 - the command's own
-        return order
+    def _take(self, builds: Builds) -> bool:
+        """Begin what the command asks for next, once it does; False: it asks for no more."""
+        asked: object = pickle.loads(self._orders.get())  # noqa: S301 - the command's own
+        match asked:
+            case Order(number, task):
+                work, building = self._ahead.pop(number, (None, None))
+                if building is None or work != task:  # or it is of an earlier list
+                    building = self._begin(task, builds) if isinstance(task, Work) else None
+                self._waiting.append(_Waiting(Order(number, task), building))
+            case BuildAhead(number, task):
+                self._ahead[number] = task, self._begin(task, builds)
+                if len(self._ahead) > _MOST_AHEAD:
+                    self._ahead.pop(next(iter(self._ahead)))[1].cancel()
+        return asked is not None
 
-    def _build(self, job: Job) -> Built:
-        return self._grader.build(job, self._options[id(job)], ahead=True)
-
-    def _begin(self, order: Order, builds: Builds) -> Future[Built] | None:
-        if not isinstance(order.task, Work):
-            return None
-        options = order.task.options.on(self._about)
-        self._options[id(order.task.job)] = options
+    def _begin(self, work: Work, builds: Builds) -> Future[Built]:
+        options = work.options.on(self._about)
         if options.timed:
             self._grader.benchmark.trusted.start()
-        return builds.begin(order.task.job)
+        return builds.begin(partial(self._grader.build, work.job, options, ahead=True))
 
-    def _answer(self, order: Order, building: Future[Built] | None, builds: Builds) -> None:
+    def _first_built(self) -> _Waiting:
+        """Take out the first order that does not wait for its build; if all do, wait for one."""
+        while (number := self._number_of_built()) is None:
+            self._progress.phase("build")
+            builds = [each.building for each in self._waiting if each.building is not None]
+            wait(builds, return_when=FIRST_COMPLETED)
+        first = self._waiting[number]
+        del self._waiting[number]
+        return first
+
+    def _number_of_built(self) -> int | None:
+        for number, (_, building) in enumerate(self._waiting):
+            if building is None or building.done():
+                return number
+        return None
+
+    def _answer(self, waiting: _Waiting, builds: Builds) -> None:
+        order, building = waiting
+        self._link.send(Begun(order.number))
         try:
             self._link.send(Done(order.number, self._outcome(order.task, building, builds)))
         except NoDeviceError as error:
@@ -209,11 +242,8 @@ class _Judge:
         if not isinstance(task, Work):
             return task.run(self._device, self._progress)
         assert building is not None, "work is built"
-        try:
-            options = self._options[id(task.job)]
-            return self._grader.judge(task.job, options, building, builds, self._upcoming())
-        finally:  # not before: its build may begin only now
-            del self._options[id(task.job)]
+        options = task.options.on(self._about)
+        return self._grader.judge(task.job, options, building, builds, self._upcoming())
 
     def _upcoming(self) -> Upcoming:
         """The submissions whose turns are next, and their builds."""

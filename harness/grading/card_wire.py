@@ -65,10 +65,23 @@ class Order(NamedTuple):
     task: Work | Errand
 
 
+class BuildAhead(NamedTuple):
+    """A job that no judge has yet, to be built by this one."""
+
+    number: int
+    task: Work
+
+
 class Ready(NamedTuple):
     """The device is open."""
 
     device: DeviceRef
+
+
+class Begun(NamedTuple):
+    """The judge is at this job now: not always at the first that it was given."""
+
+    number: int
 
 
 class Done(NamedTuple):

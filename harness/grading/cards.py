@@ -15,7 +15,9 @@ from harness.device.cpu_plan import CpuPlan
 from harness.errors import JudgeError, MachineError
 from harness.grading.builds import files_ahead
 from harness.grading.card_wire import (
+    Begun,
     Broken,
+    BuildAhead,
     Done,
     Errand,
     Order,
@@ -249,6 +251,9 @@ class Cards(AbstractContextManager["Cards"]):
                     self._heard[card] = time.monotonic()
                 for number in given:
                     self._processes[card].send(Order(number, tasks[number]))
+        for card, number in () if starting else jobs.build_ahead(sorted(ready)):
+            if isinstance(task := tasks[number], Work):
+                self._processes[card].send(BuildAhead(number, task))
 
     def _freed(self, jobs: Dispatch, unwanted: Callable[[int], bool]) -> list[int]:
         """What cards held that nobody asks for any more, while something waits for a card.
@@ -316,6 +321,8 @@ class Cards(AbstractContextManager["Cards"]):
                 line.phase(name, total)
             case Steps(steps, note):
                 line.advance(steps, note)
+            case Begun(number):
+                jobs.begun(card, number)
             case Done(number, value):
                 self._done(card, number, jobs)
                 return [Answer(number, value)]

@@ -15,7 +15,16 @@ from typing import cast
 from pydantic import ValidationError
 
 from harness.errors import MachineError
-from harness.grading.card_wire import Done, Order, Ready, Setup, TravellingErrand, Unjudged
+from harness.grading.card_wire import (
+    Begun,
+    BuildAhead,
+    Done,
+    Order,
+    Ready,
+    Setup,
+    TravellingErrand,
+    Unjudged,
+)
 from harness.grading.cards import Cards
 from harness.grading.cluster_connection import (
     UNPROTECTED,
@@ -156,6 +165,8 @@ class ActorJudge:
                 self._send_package(work)
             else:
                 self._asked[message.number] = cast(TravellingErrand, task)
+        elif isinstance(message, BuildAhead):
+            self._send_package(message.task)
         self._outbox.put(message)
 
     def _send_package(self, work: Work) -> None:
@@ -265,6 +276,9 @@ class ActorJudge:
                 elif task is not None and not isinstance(task, Work) and isinstance(value, str):
                     return Done(number, task.read(value))
                 else:
+                    raise ValueError("nobody asked for it")
+            case Begun(number):
+                if number not in self._asked:
                     raise ValueError("nobody asked for it")
             case Unjudged(number, _, _):
                 if self._asked.pop(number, None) is None:

@@ -10,11 +10,10 @@ from dataclasses import replace
 from harness.device.cards import opened_as, visible_cards
 from harness.errors import NoDeviceError
 from harness.grading.card_process import JudgeProcess, Seated
-from harness.grading.card_wire import Broken, Errand, Order, Setup
+from harness.grading.card_wire import Broken, BuildAhead, Errand, Order, Setup
 from harness.grading.cluster_wire import Ended, Hello, Package, code_hash, encode
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Work
-from harness.problem.gradable import Gradable
 from harness.problem.package import Problem
 from harness.sandbox import scratch
 
@@ -62,6 +61,8 @@ class Relay:
                     self._problems[order.hash] = order.unpacked(scratch.home())
                 case Order(number, task):
                     self._send(Order(number, self._with_package(task)))
+                case BuildAhead(number, task):
+                    self._send(BuildAhead(number, self._of_here(task)))
                 case _:
                     self._send(None)
         return [encode(message) for message in self._said()]
@@ -73,16 +74,17 @@ class Relay:
     def _with_package(self, task: Work | Errand) -> Work | Errand:
         """The same task, of the problem as it lies on this machine."""
         match task:
-            case Work(job, _):
-                problem = self._here(job.problem)
-                return replace(task, job=replace(job, problem=problem))
+            case Work():
+                return self._of_here(task)
             case GiveUp(work, _):
-                job = replace(work.job, problem=self._here(work.job.problem))
-                return replace(task, work=replace(work, job=job))
+                return replace(task, work=self._of_here(work))
         return task
 
-    def _here(self, problem: Gradable) -> Gradable:
-        return self._problems[problem.hash] if isinstance(problem, Problem) else problem
+    def _of_here(self, work: Work) -> Work:
+        problem = work.job.problem
+        if not isinstance(problem, Problem):
+            return work
+        return replace(work, job=replace(work.job, problem=self._problems[problem.hash]))
 
     def _said(self) -> Iterator[object]:
         judge = self._judge

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from harness.errors import JudgeError, MachineError, ProblemError
-from harness.grading.card_wire import Broken, Done, Phase, Ready, Steps, Unjudged
+from harness.grading.card_wire import Begun, Broken, Done, Phase, Ready, Steps, Unjudged
 from harness.grading.error_parts import error_of, error_parts
 from harness.problem.model import REFERENCE_FILE, STATEMENT_FILE
 from harness.problem.package import Problem
@@ -56,6 +56,11 @@ class _Steps(_Part):
     note: _Text
 
 
+class _Begun(_Part):
+    says: Literal["begun"] = "begun"
+    number: _Count
+
+
 class _Done(_Part):
     says: Literal["done"] = "done"
     number: _Count
@@ -85,7 +90,7 @@ class _Ended(_Part):
     why: _Text
 
 
-_Said = _Ready | _Phase | _Steps | _Done | _Reported | _Unjudged | _Broken | _Ended
+_Said = _Ready | _Phase | _Steps | _Begun | _Done | _Reported | _Unjudged | _Broken | _Ended
 _ADAPTER: TypeAdapter[_Said] = TypeAdapter(Annotated[_Said, Field(discriminator="says")])
 
 
@@ -96,7 +101,7 @@ class Ended:
     why: str
 
 
-Message = Ready | Phase | Steps | Done | Unjudged | Broken | Ended
+Message = Ready | Phase | Steps | Begun | Done | Unjudged | Broken | Ended
 
 
 class Hello(_Part):
@@ -178,6 +183,8 @@ def _plain(message: object) -> _Said:
             return _Phase(name=name, total=total)
         case Steps(steps, note):
             return _Steps(steps=steps, note=note)
+        case Begun(number):
+            return _Begun(number=number)
         case Done(number, Result() as result):
             return _Done(number=number, result=result.to_json())
         case Done(number, str() as text):
@@ -218,6 +225,8 @@ def _typed(said: _Said) -> Message:
             return Phase(said.name, said.total)
         case _Steps():
             return Steps(said.steps, said.note)
+        case _Begun():
+            return Begun(said.number)
         case _Done():
             return Done(said.number, Result.from_json(said.result))
         case _Reported():

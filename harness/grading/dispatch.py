@@ -1,7 +1,8 @@
 """Which job goes to which card, and what becomes of those whose judge has failed.
 
 Each card has a few jobs: one that is graded and some that are built meanwhile, fewer towards the
-end, so that all cards end at about the same time. A job whose judge failed goes to another card,
+end, so that all cards end at about the same time; what waits is built then, too, by cards that will
+most likely grade it. A job whose judge failed goes to another card,
 if there is one, and after a second failure to none. What that other card says settles whose fault
 the first failure was: a job that fails there, too, counts against neither card, and one that is
 graded there counts against the first. Two of those with no grade between them, and a card is left
@@ -11,8 +12,8 @@ there two failures are enough.
 """
 
 import math
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ class Dispatch:
         self._waiting = deque(range(total))
         self._ahead = ahead
         self._held: dict[int, list[int]] = {card: [] for card in cards}
+        self._built_by: dict[int, int] = {}  # of those that wait
         self._failed: dict[int, list[Failure]] = {}
         self._faults: dict[int, dict[int, Fault]] = {card: {} for card in cards}
         self._unnamed = count(-1, -1)
@@ -77,7 +79,7 @@ class Dispatch:
         return bool(self._waiting)
 
     def held(self, card: int) -> list[int]:
-        """The jobs of a card, in the order in which they were given."""
+        """The jobs of a card, in the order in which they were given, but for what it is at."""
         return list(self._held[card])
 
     def give(self, card: int, most: int | None = None) -> list[int]:
@@ -88,12 +90,47 @@ class Dispatch:
         held = self._held[card]
         while True:
             room = min(most or self._ahead, 1 + math.ceil(len(self._waiting) / len(self._there)))
-            allowed = (job for job in self._waiting if self._may_have(card, job))
-            if len(held) >= room or (job := next(allowed, None)) is None:
+            if len(held) >= room or (job := self._next(card)) is None:
                 return given
             self._waiting.remove(job)
+            self._built_by.pop(job, None)
             held.append(job)
             given.append(job)
+
+    def _next(self, card: int) -> int | None:
+        """The first job that a card may have, and that no other card builds, if there is one."""
+        first = None
+        for job in self._waiting:
+            if self._may_have(card, job):
+                if self._built_by.get(job, card) == card:
+                    return job
+                first = job if first is None else first
+        return first
+
+    def build_ahead(self, cards: Iterable[int]) -> list[tuple[int, int]]:
+        """The cards and the waiting jobs that they are to build now, whoever is given them then.
+
+        With those that it holds each of ``cards`` has ``ahead`` at most, and all have alike.
+        """
+        building = Counter(self._built_by.values())
+        count = {c: len(self._held[c]) + building[c] for c in cards if c in self._there}
+        given: list[tuple[int, int]] = []
+        for job in self._waiting:
+            if all(each >= self._ahead for each in count.values()):
+                break
+            able = [card for card in count if self._may_have(card, job)]
+            if job not in self._built_by and able:
+                card = min(able, key=count.__getitem__)
+                count[card] += 1
+                self._built_by[job] = card
+                given.append((card, job))
+        return given
+
+    def begun(self, card: int, job: int) -> None:
+        """A card grades ``job`` now, of those that it holds."""
+        held = self._held[card]
+        held.remove(job)
+        held.insert(0, job)
 
     def _may_have(self, card: int, job: int) -> bool:
         """Whether a job has not failed there, or has nowhere else to go."""
@@ -116,13 +153,20 @@ class Dispatch:
     def drop(self, unwanted: Callable[[int], bool]) -> list[int]:
         """Take out, and return, the waiting jobs that are not wanted any more."""
         dropped = [job for job in self._waiting if unwanted(job)]
-        self._waiting = deque(job for job in self._waiting if not unwanted(job))
+        gone = set(dropped)
+        self._waiting = deque(job for job in self._waiting if job not in gone)
+        self._built_by = {job: by for job, by in self._built_by.items() if job not in gone}
         return dropped
 
     def release(self, card: int) -> list[int]:
         """Take all jobs of a card from it, for good; which they were."""
         held, self._held[card] = self._held[card], []
+        self._forget_builds(card)
         return held
+
+    def _forget_builds(self, card: int) -> None:
+        """The judge of a card is gone: what it was to build others may."""
+        self._built_by = {job: by for job, by in self._built_by.items() if by != card}
 
     def again(self, job: int) -> None:
         """A job that was given up is asked for otherwise, before all others."""
@@ -131,24 +175,22 @@ class Dispatch:
     def leave_out(self, card: int, why: str) -> None:
         """Give no more to ``card``; what it holds waits again."""
         self.left_out[card] = why
-        self._waiting.extendleft(reversed(self._held[card]))
-        self._held[card].clear()
+        self._waiting.extendleft(reversed(self.release(card)))
 
     def fail(
         self, card: int, why: str, *, at_work: bool = True, lost: bool = False
     ) -> tuple[int, list[Failure]] | None:
         """The judge of ``card`` has failed; its jobs wait again.
 
-        With ``at_work`` it is counted for the first that it held, and may be the card's fault
+        With ``at_work`` it is counted for the one that it was at, and may be the card's fault
         unless it was ``lost``.
 
         Returns:
             The job that is not tried a third time, if there is one, and its failures.
         """
-        held = self._held[card]
+        held = self.release(card)
         job = held.pop(0) if at_work and held else None
         self._waiting.extendleft(reversed(held))
-        held.clear()
         if not lost:
             fault = Fault(why, proven=job is None)
             self._faults[card][next(self._unnamed) if job is None else job] = fault

@@ -118,8 +118,8 @@ class Grader(AbstractContextManager["Grader"]):
         graded: dict[Hashable, Result] = {}
         pace = Pace(len(jobs))
         try:
-            with Builds(build, self._builders, len(jobs), self._device.workplace) as builds:
-                for number, turn in enumerate(builds.of(jobs)):
+            with Builds(self._builders, len(jobs), self._device.workplace) as builds:
+                for number, turn in enumerate(builds.of(jobs, build)):
                     if len(jobs) > 1:
                         self._progress.overall(number, len(jobs), pace.summary(number))
                     job, building, wanted_again, upcoming = turn

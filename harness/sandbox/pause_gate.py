@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TypeVar
 
 from harness.sandbox import processes
@@ -160,6 +160,19 @@ class PauseGate:
             yield
         finally:
             self._monitors.discard(monitor)
+
+
+begun_before: set[PauseGate] = set()
+"""Gates of work that was begun before there was a judge in this process."""
+
+
+@contextmanager
+def all_paused(gate: PauseGate, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
+    """This gate paused, and with it those of work that was begun before."""
+    with ExitStack() as paused:
+        for each in (gate, *begun_before):
+            paused.enter_context(each.paused(on_wait))
+        yield
 
 
 def _pausable_processes(monitor: int) -> list[int]:

@@ -77,8 +77,8 @@ def test_builds_run_beside_the_seats_and_as_many_as_the_plan_says(shift: Problem
         seen.append(os.sched_getaffinity(0))
         return job
 
-    with Builds(build, place=cast(Workplace, Place())) as builds:
-        assert builds.begin(job).result() == job
+    with Builds(place=cast(Workplace, Place())) as builds:
+        assert builds.begin(lambda: build(job)).result() == job
         assert builds._workers <= 3
     assert seen == [set(HERE[:1])]
     assert sorted(os.sched_getaffinity(0)) == HERE
@@ -94,9 +94,9 @@ def test_where_builds_have_turns_a_time_ends_theirs(shift: Problem) -> None:
     )  # fmt: skip
     place, built = Workplace("a", plan), threading.Event()
     job = Job(path="x", solution=Invalid("none"), problem=shift)
-    with Builds(lambda job: cast(Any, built.set() or job), place=place) as builds:
+    with Builds(place=place) as builds:
         with place.timed(lambda _: None), builds.paused(lambda: None):
-            building = builds.begin(job)
+            building = builds.begin(lambda: cast(Any, built.set() or job))
             assert not built.wait(0.3)
         assert building.result(30) == job
 

@@ -1,7 +1,8 @@
 """Builds ahead of their turn: in order, each content once, paused while times are taken."""
 
 import threading
-from concurrent.futures import Future
+import time
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from harness.grading.builds import Builds, files_ahead, prefetch
 from harness.grading.job import Job
 from harness.problem.package import Problem
+from harness.sandbox.pause_gate import check_cancelled
 from harness.solution.model import Invalid, Solution
 
 WAIT_S = 30.0
@@ -66,8 +68,8 @@ def test_few_files_of_other_formats_are_built_ahead(shift: Problem) -> None:
 def test_builds_make_each_content_once(shift: Problem) -> None:
     jobs = [_job(shift, content) for content in "abacb"]
     built: list[Job] = []
-    with Builds(lambda job: cast(Any, built.append(job) or job), workers=2) as builds:
-        turns = list(builds.of(jobs))
+    with Builds(workers=2) as builds:
+        turns = list(builds.of(jobs, lambda job: cast(Any, built.append(job) or job)))
         found = [(each.job, _made(each.building), each.wanted_again) for each in turns]
         upcoming = [[(job, _made(each)) for job, each in turn.upcoming] for turn in turns]
     a, b, _, c, _ = jobs
@@ -83,8 +85,9 @@ def _made(building: Future[Any] | None) -> Any:
 
 def test_files_that_are_no_submissions_count_as_different(shift: Problem) -> None:
     jobs = [Job(path="x", solution=Invalid("not one"), problem=shift)] * 2
-    with Builds(lambda job: cast(Any, job), workers=1) as builds:
-        assert [turn.building is not None for turn in builds.of(jobs)] == [True, True]
+    with Builds(workers=1) as builds:
+        turns = builds.of(jobs, lambda job: cast(Any, job))
+        assert [turn.building is not None for turn in turns] == [True, True]
 
 
 def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
@@ -101,14 +104,31 @@ def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
         waited.set()
         go_on.set()  # the one at work comes to rest when it is done
 
-    with Builds(build, workers=1) as builds:
-        building = [turn.building for turn in builds.of([_job(shift, c) for c in "ab"])]
+    with Builds(workers=1) as builds:
+        building = [turn.building for turn in builds.of([_job(shift, c) for c in "ab"], build)]
         assert begun.wait(WAIT_S)
         with builds.paused(on_wait):
             assert waited.is_set()
             assert built == ["a"]
         assert all(each is not None and each.result(WAIT_S) for each in building)
     assert built == ["a", "b"]
+
+
+def test_what_nobody_waits_for_is_ended() -> None:
+    begun = threading.Event()
+
+    def build() -> Any:
+        begun.set()
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end:
+            check_cancelled()
+            time.sleep(0.01)
+
+    with Builds(workers=1) as builds:
+        running, waiting = builds.begin(build), builds.begin(build)
+        assert begun.wait(WAIT_S)
+    assert isinstance(running.exception(), CancelledError)
+    assert waiting.cancelled()
 
 
 def test_builds_are_dropped_after_an_error(shift: Problem) -> None:
@@ -122,8 +142,8 @@ def test_builds_are_dropped_after_an_error(shift: Problem) -> None:
         return job
 
     def grade() -> None:
-        with Builds(build, workers=1) as builds:
-            list(builds.of([_job(shift, content) for content in "abcd"]))
+        with Builds(workers=1) as builds:
+            list(builds.of([_job(shift, content) for content in "abcd"], build))
             assert begun.wait(WAIT_S)
             go_on.set()
             raise KeyboardInterrupt

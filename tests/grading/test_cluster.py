@@ -83,7 +83,7 @@ def test_each_file_has_its_result_once_from_any_node(opened: Open, shift: Proble
 
 
 def test_what_fails_twice_is_an_internal_error_that_says_why(opened: Open, shift: Problem) -> None:
-    names = ["a.cu", "die-1.cu", "b.cu", "liar.cu", "c.cu", "die-once-d.cu", "e.cu"]
+    names = ["a.cu", "die-1.cu", "b.cu", "liar.cu", "c.cu", "die-once-d.cu", "e.cu", "ghost.cu"]
     with opened() as cards:
         done = {
             each.work.job.path: each.result
@@ -91,13 +91,14 @@ def test_what_fails_twice_is_an_internal_error_that_says_why(opened: Open, shift
             if isinstance(each, Completed)
         }
     assert set(done) == set(names)
-    for name in ("die-1.cu", "liar.cu"):
+    for name in ("die-1.cu", "liar.cu", "ghost.cu"):
         assert done[name].verdict is Verdict.INTERNAL_ERROR
         assert done[name].message.startswith("not graded: ")
         assert "twice" in done[name].message
     assert "killed by SIGKILL" in done["die-1.cu"].message
     assert "on node 127.0.0.2" in done["die-1.cu"].message
     assert "another file, problem or device" in done["liar.cu"].message
+    assert "nobody asked for it" in done["ghost.cu"].message
     for name in ("a.cu", "b.cu", "c.cu", "die-once-d.cu", "e.cu"):
         assert done[name].verdict is Verdict.ACCEPTED
 

@@ -15,7 +15,7 @@ from harness.commands.cluster import cluster_options, wanted_cluster
 from harness.device.base import Device
 from harness.errors import Diagnostic, MachineError, NoDeviceError, ProblemError, UsageError
 from harness.grading import cluster
-from harness.grading.card_wire import Broken, Done, Phase, Ready, Steps, Unjudged
+from harness.grading.card_wire import Begun, Broken, Done, Phase, Ready, Steps, Unjudged
 from harness.grading.cluster import ActorJudge, _is_of, open_cluster
 from harness.grading.cluster_connection import on_loopback
 from harness.grading.cluster_room import Room, Wanted, room_of
@@ -103,6 +103,7 @@ MESSAGES = [
     Phase("time", 3),
     Phase("build", None),
     Steps(2, "33 %"),
+    Begun(7),
     Done(7, result()),
     Unjudged(3, MachineError("no memory"), of_problem=False),
     Broken(MachineError("no context"), final=False),

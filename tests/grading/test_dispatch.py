@@ -52,6 +52,49 @@ def test_towards_the_end_cards_hold_fewer() -> None:
     assert jobs.give(0) == [7]
 
 
+def test_what_waits_is_built_by_all_cards_alike() -> None:
+    """Also where a card may hold no more: else its last files would be built when they are due."""
+    jobs = Dispatch(9, [0, 1], ahead=4)
+    assert (jobs.give(0, 1), jobs.give(1, 1)) == ([0], [1])
+    assert jobs.build_ahead([0, 1]) == [(0, 2), (1, 3), (0, 4), (1, 5), (0, 6), (1, 7)]
+    assert jobs.build_ahead([0, 1]) == []
+    jobs.done(0, 0)
+    assert jobs.build_ahead([0, 1]) == [(0, 8)]
+    assert jobs.build_ahead([]) == []
+
+
+def test_a_card_is_given_what_it_builds_before_what_another_builds() -> None:
+    jobs = Dispatch(5, [0, 1], ahead=3)
+    assert (jobs.give(0, 1), jobs.give(1, 1)) == ([0], [1])
+    assert jobs.build_ahead([0, 1]) == [(0, 2), (1, 3), (0, 4)]
+    jobs.done(1, 1)
+    assert jobs.give(1, 1) == [3]
+    jobs.done(1, 3)
+    assert jobs.give(1, 1) == [2]  # rather than nothing
+    jobs.done(0, 0)
+    assert jobs.give(0, 1) == [4]
+
+
+def test_what_the_judge_of_a_card_was_to_build_is_built_by_the_next() -> None:
+    jobs = Dispatch(5, [0, 1], ahead=3)
+    assert (jobs.give(0, 1), jobs.give(1, 1)) == ([0], [1])
+    assert jobs.build_ahead([0, 1]) == [(0, 2), (1, 3), (0, 4)]
+    jobs.fail(0, "killed")
+    assert jobs.build_ahead([0]) == [(0, 2), (0, 4)]  # what failed there is not for this card
+    jobs.drop(lambda job: job == 4)
+    assert jobs.build_ahead([1]) == [(1, 0)]
+
+
+def test_a_failure_is_that_of_the_job_that_a_card_was_at() -> None:
+    jobs = Dispatch(3, [0, 1], ahead=3)
+    assert jobs.give(0) == [0, 1]
+    jobs.begun(0, 1)
+    assert jobs.held(0) == [1, 0]
+    jobs.fail(0, "killed")
+    assert jobs.give(0) == [0, 2]
+    assert jobs.give(1) == [1]
+
+
 def test_a_failed_job_goes_to_another_card_and_those_behind_it_are_not_blamed() -> None:
     jobs = Dispatch(6, [0, 1], ahead=2)
     assert (jobs.give(0), jobs.give(1)) == ([0, 1], [2, 3])
@@ -195,9 +238,12 @@ def test_each_job_ends_once(total: int, cards: int, ahead: int, seed: int, fails
     while not jobs.finished and jobs.live:
         for card in jobs.live:
             jobs.give(card)
+        built = [job for _, job in jobs.build_ahead(jobs.live)]
+        assert len(set(built)) == len(built)
         busy = [card for card in jobs.live if jobs.held(card)]
         assert busy, "somebody can go on"
         card = chance.choice(busy)
+        jobs.begun(card, chance.choice(jobs.held(card)))
         if chance.random() < fails:
             given_up = jobs.fail(card, "killed", at_work=chance.random() < 0.9)
             ended += [] if given_up is None else [given_up[0]]

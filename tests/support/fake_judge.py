@@ -4,7 +4,8 @@
 another card waits until it has died twice; ``sick…``
 is an error of the machine, ``wrong…`` one of the problem; ``silent…`` is never answered. On a card
 that is called ``deaf`` it does not start, on ``absent`` there is no GPU. ``slow…`` takes a little;
-``liar…`` gets the result of another file, ``twice…`` two. ``FAKE_KIND`` is the kind of device.
+``liar…`` gets the result of another file, ``twice…`` two; of ``ghost…`` it begins one that nobody
+has asked for. ``FAKE_KIND`` is the kind of device.
 """
 
 import os
@@ -16,7 +17,17 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from harness.errors import Diagnostic, MachineError, NoDeviceError, ProblemError
-from harness.grading.card_wire import Broken, Done, Phase, Ready, Setup, Steps, Unjudged
+from harness.grading.card_wire import (
+    Begun,
+    Broken,
+    BuildAhead,
+    Done,
+    Phase,
+    Ready,
+    Setup,
+    Steps,
+    Unjudged,
+)
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Job
 from harness.grading.solution_refs import solution_ref
@@ -42,10 +53,14 @@ def main() -> None:
     with (PLACE / "started").open("a") as file:
         file.write(f"{CARD} {os.getpid()}\n")
     while (order := link.recv()) is not None:
+        if isinstance(order, BuildAhead):
+            continue
         if isinstance(order.task, GiveUp):
+            link.send(Begun(order.number))
             link.send(Done(order.number, _given_up(order.task)))
             continue
         path = order.task.job.path
+        link.send(Begun(order.number + 1000 if path.startswith("ghost") else order.number))
         with (PLACE / "asked").open("a") as file:
             file.write(f"{CARD} {path}\n")
         if setup.shown:
