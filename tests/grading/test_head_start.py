@@ -13,9 +13,11 @@ from harness.device.cpu_plan import CpuPlan
 from harness.device.quiet import Quiet
 from harness.errors import MachineError
 from harness.grading import head_start
+from harness.grading.builds import Builds
 from harness.grading.head_start import HeadStart
 from harness.grading.job import Job, Options, Work
 from harness.problem.package import Problem
+from harness.sandbox.pause_gate import begun_before
 from harness.solution.model import Invalid, Solution, Target
 
 CARDS = [
@@ -43,13 +45,17 @@ class Builder:
         self.built.append((solution.name, dtype, target))
 
 
+def plan_with(monkeypatch: pytest.MonkeyPatch, *, builders: int, apart: bool) -> None:
+    plan = CpuPlan(seats={}, spare=(), rest=frozenset({0}), apart=apart, builders=builders)
+    monkeypatch.setattr(head_start, "host_plan", lambda _card, _visible: plan)
+
+
 @pytest.fixture
 def builder(monkeypatch: pytest.MonkeyPatch) -> Builder:
     made = Builder()
     monkeypatch.setattr(head_start, "LANGUAGES", {"cuda": made})
     monkeypatch.setattr(head_start, "driver_cards", lambda: CARDS)
-    plan = CpuPlan(seats={}, spare=(), rest=frozenset({0}), apart=True, builders=1)
-    monkeypatch.setattr(head_start, "host_plan", lambda _card, _visible: plan)
+    plan_with(monkeypatch, builders=1, apart=True)
     monkeypatch.setattr(head_start, "move_thread", lambda _: True)
     monkeypatch.setattr(head_start, "begin_zygote", lambda: zygotes.append(1))
     zygotes: list[int] = []
@@ -86,6 +92,48 @@ def test_several_judges_have_a_file_each_and_zygotes_of_their_own(
             pass
         assert sorted(name for name, *_ in builder.built) == names
     assert builder.zygotes == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("builders", "apart", "affordable", "names"),
+    [
+        (6, True, 14, ["a", "b", "c"]),
+        (14, True, 14, ["a", "b", "c", "d"]),
+        (14, True, 4, ["a", "b"]),  # there is little memory
+        (14, True, 1, ["a"]),
+        (14, False, 14, ["a"]),  # builds and times take turns
+    ],
+)
+def test_half_as_many_files_are_begun_as_will_be_built_side_by_side(
+    shift: Problem,
+    builder: Builder,
+    monkeypatch: pytest.MonkeyPatch,
+    builders: int,
+    apart: bool,
+    affordable: int,
+    names: list[str],
+) -> None:
+    plan_with(monkeypatch, builders=builders, apart=apart)
+    monkeypatch.setattr(head_start, "affordable_builders", lambda most: min(most, affordable))
+    with HeadStart([work(shift, name) for name in "abcd"]):
+        pass
+    assert sorted(name for name, *_ in builder.built) == names
+
+
+def test_a_judge_of_this_process_pauses_what_was_begun(shift: Problem, builder: Builder) -> None:
+    waited = threading.Event()
+
+    def on_wait() -> None:
+        waited.set()
+        builder.go_on.set()
+
+    builder.go_on.clear()
+    with HeadStart([work(shift, "a")]), Builds(workers=1) as builds:
+        assert builder.begun.wait(WAIT_S)
+        with builds.paused(on_wait):
+            assert waited.is_set()
+            assert len(builder.built) == 1
+    assert not begun_before
 
 
 def test_a_verdict_alone_needs_no_baseline(shift: Problem, builder: Builder) -> None:
@@ -142,8 +190,7 @@ def test_a_build_that_waits_for_its_turn_ends_with_the_command(
 def test_a_build_that_waits_until_times_are_taken_ends_with_the_command(
     shift: Problem, builder: Builder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = CpuPlan(seats={}, spare=(), rest=frozenset({0}), apart=False, builders=1)
-    monkeypatch.setattr(head_start, "host_plan", lambda _card, _visible: plan)
+    plan_with(monkeypatch, builders=1, apart=False)
     with Quiet().timing(lambda _: None), HeadStart([work(shift, "a")]):
         pass
     assert builder.built == []
