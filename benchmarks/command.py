@@ -25,6 +25,24 @@ def harness(*arguments: str) -> tuple[float, list[dict[str, Any]]]:
     return seconds, [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+def until_first(*arguments: str) -> tuple[float, float]:
+    """Run the command; seconds until it says its first result, and until it ends.
+
+    Raises:
+        SystemExit: it says none.
+    """
+    start = time.perf_counter()
+    command = [*HARNESS, *arguments, "--json", "-"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
+    ) as running:
+        assert running.stdout is not None
+        said = [time.perf_counter() - start for line in running.stdout if line.startswith("{")]
+    if not said:
+        raise SystemExit(f"no result of harness {' '.join(arguments)}")
+    return said[0], time.perf_counter() - start
+
+
 def where() -> dict[str, Any]:
     """What a figure depends on: date, card, driver, versions."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
