@@ -27,7 +27,7 @@ from harness.grading.card_wire import (
     Steps,
     Unjudged,
 )
-from harness.grading.dispatch import Dispatch, Failure
+from harness.grading.dispatch import TRIES, Dispatch, Failure
 from harness.grading.duplicates import Alike
 from harness.grading.feed import Answer, Feed, Unwanted, outcomes_of
 from harness.grading.give_up import GiveUp
@@ -355,7 +355,7 @@ class Cards(AbstractContextManager["Cards"]):
         if given_up is None:
             return []
         number, failures = given_up
-        error = MachineError(self._failed_twice(failures))
+        error = MachineError(self._failed_often(failures))
         return [Answer(number, error=error, failed=True)]
 
     def _leave_out(self, card: int, why: str, jobs: Dispatch) -> list[Answer]:
@@ -372,11 +372,12 @@ class Cards(AbstractContextManager["Cards"]):
         if not jobs.live:
             raise self._none_left()
 
-    def _failed_twice(self, failures: Sequence[Failure]) -> str:
+    def _failed_often(self, failures: Sequence[Failure]) -> str:
+        often = "twice" if len(failures) == TRIES else f"{len(failures)} times"
         if len({failure.why for failure in failures}) == 1:
-            return f"{failures[0].why} (twice, so it is not tried again)"
-        told = [f"{self._cards[card].name}: {why}" for card, why in failures]
-        return f"its judge failed twice, so it is not tried again: {'; '.join(told)}"
+            return f"{failures[0].why} ({often}, so it is not tried again)"
+        told = [f"{self._cards[card].name}: {why}" for card, why, _ in failures]
+        return f"its judge failed {often}, so it is not tried again: {'; '.join(told)}"
 
     def _start(self, card: int) -> None:
         self._ready.discard(card)

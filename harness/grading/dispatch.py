@@ -2,11 +2,13 @@
 
 Each card has a few jobs: one that is graded and some that are built meanwhile, fewer towards the
 end, so that all cards end at about the same time; what waits is built then, too, by cards that will
-most likely grade it. A job whose judge failed goes to another card,
-if there is one, and after a second failure to none. What that other card says settles whose fault
-the first failure was: a job that fails there, too, counts against neither card, and one that is
-graded there counts against the first. Two of those with no grade between them, and a card is left
-out. Until they are settled such a card gets only what failed elsewhere: else two bad jobs in a row,
+most likely grade it.
+
+A job whose judge failed goes to another card, if there is one, and after a second failure to none;
+one that its judge had not begun counts half. What that other card says settles whose fault the
+first failure was: a job that fails there, too, counts against neither card, and one that is graded
+there counts against the first. Two of those with no grade between them, and a card is left out.
+Until they are settled such a card gets only what failed elsewhere: else two bad jobs in a row,
 while the other cards are busy, would cost a good card. A card alone has nobody to be compared with;
 there two failures are enough.
 """
@@ -22,10 +24,11 @@ TRIES = 2
 
 
 class Failure(NamedTuple):
-    """A judge's failure: on which card, and why."""
+    """A judge's failure: on which card, why, and whether the job may have been at work."""
 
     card: int
     why: str
+    begun: bool = True
 
 
 class Fault(NamedTuple):
@@ -43,6 +46,7 @@ class Dispatch:
         self._waiting = deque(range(total))
         self._ahead = ahead
         self._held: dict[int, list[int]] = {card: [] for card in cards}
+        self._at: dict[int, int] = {}  # the job that a card grades, as far as it has said so
         self._built_by: dict[int, int] = {}  # of those that wait
         self._failed: dict[int, list[Failure]] = {}
         self._faults: dict[int, dict[int, Fault]] = {card: {} for card in cards}
@@ -128,6 +132,7 @@ class Dispatch:
 
     def begun(self, card: int, job: int) -> None:
         """A card grades ``job`` now, of those that it holds."""
+        self._at[card] = job
         held = self._held[card]
         held.remove(job)
         held.insert(0, job)
@@ -142,9 +147,11 @@ class Dispatch:
     def done(self, card: int, job: int) -> list[int]:
         """A job has its outcome; returns the cards that are left out by it, where it failed."""
         self._held[card].remove(job)
+        if self._at.get(card) == job:
+            del self._at[card]
         self._faults[card].clear()
         before = set(self.left_out)
-        for other, why in self._failed.get(job, ()):
+        for other, why, _ in self._failed.get(job, ()):
             if job in self._faults[other]:
                 self._faults[other][job] = Fault(why, proven=True)
                 self._judge(other)
@@ -161,12 +168,10 @@ class Dispatch:
     def release(self, card: int) -> list[int]:
         """Take all jobs of a card from it, for good; which they were."""
         held, self._held[card] = self._held[card], []
-        self._forget_builds(card)
-        return held
-
-    def _forget_builds(self, card: int) -> None:
-        """The judge of a card is gone: what it was to build others may."""
+        self._at.pop(card, None)
+        # Its judge is gone: what it was to build others may.
         self._built_by = {job: by for job, by in self._built_by.items() if by != card}
+        return held
 
     def again(self, job: int) -> None:
         """A job that was given up is asked for otherwise, before all others."""
@@ -183,11 +188,13 @@ class Dispatch:
         """The judge of ``card`` has failed; its jobs wait again.
 
         With ``at_work`` it is counted for the one that it was at, and may be the card's fault
-        unless it was ``lost``.
+        unless it was ``lost``. If it had begun none it is counted for the first, half: most likely
+        its build was waited for. What a judge that was ``lost`` had begun is not known.
 
         Returns:
             The job that is not tried a third time, if there is one, and its failures.
         """
+        begun = lost or card in self._at
         held = self.release(card)
         job = held.pop(0) if at_work and held else None
         self._waiting.extendleft(reversed(held))
@@ -197,8 +204,8 @@ class Dispatch:
         given_up = None
         if job is not None:
             failures = self._failed.setdefault(job, [])
-            failures.append(Failure(card, why))
-            if len(failures) >= TRIES:
+            failures.append(Failure(card, why, begun))
+            if sum(1.0 if failure.begun else 0.5 for failure in failures) >= TRIES:
                 given_up = job, failures
                 if len({failure.card for failure in failures}) > 1:
                     for failure in failures:
