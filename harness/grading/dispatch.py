@@ -16,7 +16,7 @@ there two failures are enough.
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
+from itertools import count, islice
 from typing import NamedTuple
 
 TRIES = 2
@@ -119,10 +119,8 @@ class Dispatch:
         building = Counter(self._built_by.values())
         count = {c: len(self._held[c]) + building[c] for c in cards if c in self._there}
         given: list[tuple[int, int]] = []
-        for job in self._waiting:
-            if all(each >= self._ahead for each in count.values()):
-                break
-            able = [card for card in count if self._may_have(card, job)]
+        for job in list(islice(self._waiting, self._ahead * len(self._held))):
+            able = [c for c in count if count[c] < self._ahead and self._may_have(c, job)]
             if job not in self._built_by and able:
                 card = min(able, key=count.__getitem__)
                 count[card] += 1

@@ -70,6 +70,17 @@ def test_what_waits_is_built_by_all_cards_alike() -> None:
     assert jobs.build_ahead([]) == []
 
 
+def test_no_card_builds_more_because_another_may_have_nothing() -> None:
+    jobs = Dispatch(30, [0, 1, 2], ahead=3)
+    for _ in range(2):
+        assert len(jobs.give(0, 1)) == 1
+        fail(jobs, 0, "killed")
+    assert jobs.give(0) == []  # until it is known whose fault it was
+    built = jobs.build_ahead([0, 1, 2])
+    assert sorted(card for card, _ in built) == [1, 1, 1, 2, 2, 2]
+    assert jobs.build_ahead([0, 1, 2]) == []
+
+
 def test_a_card_is_given_what_it_builds_before_what_another_builds() -> None:
     jobs = Dispatch(5, [0, 1], ahead=3)
     assert (jobs.give(0, 1), jobs.give(1, 1)) == ([0], [1])
