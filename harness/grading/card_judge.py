@@ -49,7 +49,7 @@ _SHOWN_EVERY_S = 0.2
 _ENDS_S = 10.0
 """The time to end in order when whoever has started this process is gone."""
 _CHILDREN_S = 5.0
-_MOST_AHEAD = 64
+_MOST_UNASKED = 64
 """Builds for orders that may come, at most: of some the order goes to another judge."""
 
 
@@ -194,7 +194,7 @@ class _Judge:
                 self._waiting.append(_Waiting(Order(number, task), building))
             case BuildAhead(number, task):
                 self._ahead[number] = task, self._begin(task, builds)
-                if len(self._ahead) > _MOST_AHEAD:
+                if len(self._ahead) > _MOST_UNASKED:
                     self._ahead.pop(next(iter(self._ahead)))[1].cancel()
         return asked is not None
 

@@ -117,7 +117,7 @@ def test_a_number_of_an_earlier_list_stands_for_another_file(shift: Problem) -> 
 def test_of_builds_ahead_the_oldest_are_dropped(
     shift: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(card_judge, "_MOST_AHEAD", 2)
+    monkeypatch.setattr(card_judge, "_MOST_UNASKED", 2)
     judge = Judge(shift)
     for number, name in enumerate("abc"):
         judge.take(BuildAhead(number, judge.work(name)))
