@@ -28,7 +28,7 @@ SLICE_S, APART_S = 2.3e-3, 2.6e-3
 Processes take turns on a GPU in slices of 2 ms. A look that comes within one waits for its end, so
 that it would fall on the same place of each batch; one that comes later has its turn at once
 (seen on H200)."""
-_SPREAD_S = 2e-3
+_SPREAD_S = 1e-3
 """By up to so many seconds two looks are further apart: nobody knows on which call they fall."""
 _AHEAD, _AHEAD_S, _LEAST_SEEN = 1.1, 0.3e-3, 3
 """Calls that are done at the first look may take so many times as long among many as has passed
