@@ -1,25 +1,21 @@
 """Builds of many files: side by side, ahead of grading, paused while a time is taken."""
 
 import sys
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
-from typing import NamedTuple, Self, TypeVar
+from itertools import islice
+from typing import NamedTuple, Self
 
 from harness.device.affinity import move_thread
 from harness.device.workplace import Workplace
 from harness.formats.kept import MOST_AHEAD
-from harness.grading.duplicates import content_key
 from harness.grading.job import Job
 from harness.sandbox.host_memory import affordable_builders
 from harness.sandbox.pause_gate import PauseGate, all_paused
 from harness.sandbox.processors import usable_processors
 from harness.solution.model import Artifact, BuildFailure
-
-T = TypeVar("T")
-U = TypeVar("U")
 
 Built = Artifact | BuildFailure
 
@@ -32,18 +28,17 @@ LOOK_AHEAD = 4
 """So many files are looked at before their turn: between two that run may be one that does not
 compile, or a duplicate."""
 
-Upcoming = Sequence[tuple[Job, Future[Built] | None]]
-"""The files whose turns are next, in order, and their builds; None instead of a duplicate's."""
+Upcoming = Sequence[tuple[Job, Future[Built]]]
+"""The files whose turns are next, most likely, and their builds."""
 
 
 class Turn(NamedTuple):
     """The turn of a file to be judged."""
 
+    number: int
+    """Its place among all files."""
     job: Job
-    building: Future[Built] | None
-    """None for one whose content came before."""
-    wanted_again: bool
-    """Whether a duplicate will need its result."""
+    building: Future[Built]
     upcoming: Upcoming
 
 
@@ -92,23 +87,26 @@ class Builds(AbstractContextManager["Builds"]):
         self._turns.close()  # what stands still goes on now
         self._pool.shutdown(cancel_futures=True)
 
-    def of(self, jobs: Sequence[Job], build: Callable[[Job], Built]) -> Iterator[Turn]:
-        """The turn of each job, in order; ``build`` builds one, and is called in threads."""
-        count = Counter(map(content_key, jobs))
-        seen: set[Hashable] = set()
+    def of(
+        self,
+        jobs: Sequence[Job],
+        build: Callable[[Job], Built],
+        on_wait: Callable[[], None] = lambda: None,
+    ) -> Iterator[Turn]:
+        """The turn of each job: what is built first, in order, for others are built meanwhile.
 
-        def submit(job: Job) -> Future[Built] | None:
-            key = content_key(job)
-            if key is not None and key in seen:
-                return None
-            seen.add(key)
-            return self.begin(partial(build, job))
-
+        ``build`` builds one, and is called in threads; ``on_wait`` is called where none is built.
+        """
         ahead = files_ahead(self._workers, jobs)
-        for (job, building), *upcoming in prefetch(jobs, submit, max_pending=ahead):
-            key = content_key(job)
-            again = key is not None and count[key] > 1
-            yield Turn(job, building, again, upcoming[:LOOK_AHEAD])
+        left = enumerate(jobs)
+        waiting: list[tuple[int, Job, Future[Built]]] = []
+        while True:
+            for number, job in islice(left, ahead - len(waiting)):
+                waiting.append((number, job, self.begin(partial(build, job))))
+            if not waiting:
+                return
+            turn = waiting.pop(first_built([building for *_, building in waiting], on_wait))
+            yield Turn(*turn, upcoming((job, building) for _, job, building in waiting))
 
     def begin(self, build: Callable[[], Built]) -> Future[Built]:
         """What ``build`` builds, called in a thread as soon as a builder is free."""
@@ -128,20 +126,19 @@ class Builds(AbstractContextManager["Builds"]):
             return build()
 
 
-def prefetch(
-    items: Iterable[T], submit: Callable[[T], U], *, max_pending: int
-) -> Iterator[list[tuple[T, U]]]:
-    """For each of ``items``, in order, those that are pending, of which it is the first.
+def first_built(builds: Sequence[Future[Built] | None], on_wait: Callable[[], None]) -> int:
+    """Which is the first that is done, or None: there is nothing to build.
 
-    At most ``max_pending``, each with what ``submit`` returned. That returns at once, with a future
-    for instance; its errors are raised at that moment.
+    Where there is no such one it calls ``on_wait``, and waits for any.
     """
-    pending: deque[tuple[T, U]] = deque()
-    for item in items:
-        pending.append((item, submit(item)))
-        if len(pending) == max_pending:
-            yield list(pending)
-            pending.popleft()
-    while pending:
-        yield list(pending)
-        pending.popleft()
+    while True:
+        for number, building in enumerate(builds):
+            if building is None or building.done():
+                return number
+        on_wait()
+        wait(filter(None, builds), return_when=FIRST_COMPLETED)
+
+
+def upcoming(waiting: Iterable[tuple[Job, Future[Built]]]) -> Upcoming:
+    """Those of what is ``waiting`` that come next, as far as is known now."""
+    return sorted(waiting, key=lambda each: not each[1].done())[:LOOK_AHEAD]

@@ -4,7 +4,6 @@ It opens one card, takes its seat, and grades what it is given: first what is bu
 what waits is built meanwhile. It ends with whoever started it.
 """
 
-import itertools
 import os
 import pickle
 import signal
@@ -12,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from functools import partial
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -22,7 +21,7 @@ from harness import signals
 from harness.device.base import Device
 from harness.device.choose import open_device
 from harness.errors import MachineError, NoDeviceError, ProblemError
-from harness.grading.builds import LOOK_AHEAD, Builds, Built, Upcoming
+from harness.grading.builds import Builds, Built, first_built, upcoming
 from harness.grading.card_wire import (
     Begun,
     Broken,
@@ -36,14 +35,13 @@ from harness.grading.card_wire import (
     Steps,
     Unjudged,
 )
-from harness.grading.grader import Grader
+from harness.grading.grader import Grader, concerns_problem
 from harness.grading.job import Work
 from harness.progress.progress import NoProgress, Note, Progress
 from harness.records.refs import DeviceRef
 from harness.sandbox import processes, scratch
 from harness.text.fault_log import log_fault
 from harness.text.system_errors import system_fault
-from harness.timing.timed_program import BaselineError
 
 _SHOWN_EVERY_S = 0.2
 _ENDS_S = 10.0
@@ -181,7 +179,7 @@ class _Judge:
                 while more and (not self._waiting or not self._orders.empty()):
                     more = self._take(builds)
                 if self._waiting:
-                    self._answer(self._first_built(), builds)
+                    self._answer(self._next(), builds)
 
     def _take(self, builds: Builds) -> bool:
         """Begin what the command asks for next, once it does; False: it asks for no more."""
@@ -204,21 +202,13 @@ class _Judge:
             self._grader.benchmark.trusted.start()
         return builds.begin(partial(self._grader.build, work.job, options, ahead=True))
 
-    def _first_built(self) -> _Waiting:
+    def _next(self) -> _Waiting:
         """Take out the first order that does not wait for its build; if all do, wait for one."""
-        while (number := self._number_of_built()) is None:
-            self._progress.phase("build")
-            builds = [each.building for each in self._waiting if each.building is not None]
-            wait(builds, return_when=FIRST_COMPLETED)
+        builds = [each.building for each in self._waiting]
+        number = first_built(builds, partial(self._progress.phase, "build"))
         first = self._waiting[number]
         del self._waiting[number]
         return first
-
-    def _number_of_built(self) -> int | None:
-        for number, (_, building) in enumerate(self._waiting):
-            if building is None or building.done():
-                return number
-        return None
 
     def _answer(self, waiting: _Waiting, builds: Builds) -> None:
         order, building = waiting
@@ -230,10 +220,9 @@ class _Judge:
             raise _Unwell from error
         except (ProblemError, MachineError) as error:
             error.__traceback__ = None  # its frames hold what was graded
-            of_problem = isinstance(error, ProblemError | BaselineError)
             told = error if isinstance(error, ProblemError) else MachineError(str(error))
-            self._link.send(Unjudged(order.number, told, of_problem))
-            if not of_problem:
+            self._link.send(Unjudged(order.number, told, concerns_problem(error)))
+            if not concerns_problem(error):
                 raise _Unwell from None
 
     def _outcome(
@@ -243,12 +232,12 @@ class _Judge:
             return task.run(self._device, self._progress)
         assert building is not None, "work is built"
         options = task.options.on(self._about)
-        return self._grader.judge(task.job, options, building, builds, self._upcoming())
-
-    def _upcoming(self) -> Upcoming:
-        """The submissions whose turns are next, and their builds."""
-        waiting = itertools.islice(self._waiting, LOOK_AHEAD)
-        return [(o.task.job, building) for o, building in waiting if isinstance(o.task, Work)]
+        waiting = [
+            (order.task.job, building)
+            for order, building in self._waiting
+            if isinstance(order.task, Work) and building is not None
+        ]
+        return self._grader.judge(task.job, options, building, builds, upcoming(waiting))
 
 
 def _fault(error: Exception) -> MachineError:

@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from typing import TypeVar
 
 from harness.device.cpu_plan import CpuPlan
-from harness.errors import JudgeError, MachineError
+from harness.errors import MachineError, ProblemError
 from harness.grading.builds import files_ahead
 from harness.grading.card_wire import (
     Begun,
@@ -28,13 +28,14 @@ from harness.grading.card_wire import (
     Unjudged,
 )
 from harness.grading.dispatch import TRIES, Dispatch, Failure
-from harness.grading.duplicates import Alike
-from harness.grading.feed import Answer, Feed, Unwanted, outcomes_of
+from harness.grading.duplicates import Alike, outcomes_of
+from harness.grading.feed import Answer, Feed, Unwanted
 from harness.grading.give_up import GiveUp
 from harness.grading.job import Completed, NotJudged, Work
 from harness.grading.places import Judge, Place
 from harness.progress.progress import Pace, Progress
 from harness.records.refs import DeviceRef
+from harness.records.result import Result
 
 _LOOK_S = 1.0
 _SILENT_S = 3600.0
@@ -148,11 +149,11 @@ class Cards(AbstractContextManager["Cards"]):
         alike, numbers = Alike(), count()
         begun: dict[int, Work] = {}
         pace, done = Pace(len(work)), 0
-        wrong: dict[Hashable, JudgeError] = {}
+        wrong: dict[Hashable, ProblemError | MachineError] = {}
         if len(work) > 1:
             self._progress.overall(0, len(work))
 
-        def refused(each: Work) -> JudgeError | None:
+        def refused(each: Work) -> ProblemError | MachineError | None:
             if feed is not None and not any(map(feed.wants, alike.of(each))):
                 return Unwanted("not graded: nobody waits for it")
             return wrong.get(_problem(each))
@@ -173,10 +174,10 @@ class Cards(AbstractContextManager["Cards"]):
                 each = begun.pop(answer.number)
                 if answer.error is not None and answer.of_problem:
                     wrong[_problem(each)] = answer.error
-                outcomes = list(outcomes_of(alike.take(each), answer))
-                done += len(outcomes)
+                together = alike.take(each)
+                done += len(together)
                 self._progress.finish()
-                yield from outcomes
+                yield from outcomes_of(together, answer.error or _result(answer))
                 if len(work) > 1:
                     self._progress.overall(done, len(work), pace.summary(done))
         finally:
@@ -185,7 +186,7 @@ class Cards(AbstractContextManager["Cards"]):
     def answers(
         self,
         tasks: Sequence[Task],
-        refused: Callable[[Task], JudgeError | None] = lambda _: None,
+        refused: Callable[[Task], ProblemError | MachineError | None] = lambda _: None,
         more: Callable[[], Sequence[Task]] = tuple,
         news: int | None = None,
     ) -> Iterator[Answer]:
@@ -383,6 +384,11 @@ class Cards(AbstractContextManager["Cards"]):
         self._ready.discard(card)
         self._heard[card] = time.monotonic()
         self._processes[card] = self._cards[card].start(self._setup[card])
+
+
+def _result(answer: Answer) -> Result:
+    assert isinstance(answer.value, Result), "it is what files are answered with"
+    return answer.value
 
 
 def _problem(work: Work) -> Hashable:

@@ -3,10 +3,11 @@
 import re
 import secrets
 import shlex
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from harness.grading.job import Job, Work
+from harness.errors import JudgeError
+from harness.grading.job import Completed, Job, NotJudged, Outcome, Work
 from harness.grading.solution_refs import solution_ref, with_path
 from harness.records.result import Result
 from harness.solution.model import Solution
@@ -38,6 +39,16 @@ def copy_for_duplicate(result: Result, job: Job) -> Result:
             "notes": (*result.notes, note),
         }
     )
+
+
+def outcomes_of(alike: Sequence[Work], outcome: Outcome) -> Iterator[Completed | NotJudged]:
+    """What it means for each of the files that are alike, the graded one first."""
+    for each in alike:
+        if isinstance(outcome, JudgeError):
+            yield NotJudged(each, outcome)
+        else:
+            copied = each is not alike[0]
+            yield Completed(each, copy_for_duplicate(outcome, each.job) if copied else outcome)
 
 
 class Alike:

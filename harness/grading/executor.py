@@ -12,14 +12,14 @@ from typing import Protocol
 
 from harness.device.base import Device
 from harness.device.choose import open_device
-from harness.errors import MachineError, NoDeviceError, ProblemError
-from harness.grading.grader import Grader
-from harness.grading.job import Completed, Job, NotJudged, Options, Work
-from harness.progress.progress import Progress, progress
+from harness.errors import JudgeError, NoDeviceError
+from harness.grading.duplicates import Alike, outcomes_of
+from harness.grading.grader import Grader, concerns_problem
+from harness.grading.job import Completed, Job, NotJudged, Options, Outcome, Work
+from harness.progress.progress import Pace, Progress, progress
 from harness.records.comparison import Comparison
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
-from harness.timing.timed_program import BaselineError
 
 _FAILURES = 3
 """In a row: then it is the machine, and not what a file did to it."""
@@ -77,7 +77,7 @@ class InProcess(AbstractContextManager["InProcess"]):
         self._grader = grader or Grader(device, progress)
         self._progress = progress
         self._workers = workers
-        self._begun: Generator[Completed, None, None] | None = None
+        self._begun: Generator[Completed | NotJudged, None, None] | None = None
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if self._begun is not None:
@@ -85,63 +85,59 @@ class InProcess(AbstractContextManager["InProcess"]):
         self._grader.__exit__(kind, *error)
 
     def grade(self, work: Sequence[Work]) -> Iterator[Completed]:
-        """As :meth:`Executor.grade`; with one worker in the order of ``work``."""
-        self._begun = self._grade(work)
+        """As :meth:`Executor.grade`; with one worker what is built first, in order."""
+        if self._workers > 1 and not any(self._options(each).timed for each in work):
+            yield from self._side_by_side(work)
+            return
+        for outcome in self.outcomes(work):
+            if isinstance(outcome, NotJudged):
+                raise outcome.error
+            yield outcome
+
+    def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
+        """As :meth:`Executor.outcomes`; of files with the same content one is graded.
+
+        A machine that fails three times in a row fails for all.
+        """
+        self._begun = self._outcomes(work)
         return self._begun
 
     def _options(self, work: Work) -> Options:
         """The options that hold on this device."""
         return work.options.on(self.device)
 
-    def _grade(self, work: Sequence[Work]) -> Generator[Completed, None, None]:
-        if self._workers > 1 and not any(self._options(each).timed for each in work):
-            yield from self._side_by_side(work)
-        else:
-            yield from self._in_order(work)
-
-    def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
-        """As :meth:`Executor.outcomes`; in the order of ``work``, but for a wrong problem's files.
-
-        Of a problem whose package has mistakes, or whose baseline fails, all files end with the
-        first. A machine that fails three times in a row fails for all.
-        """
-        left, failures = list(work), 0
-        while left:
-            done = 0
-            try:
-                for completed in self._in_order(left):
-                    done += 1
-                    failures = 0
-                    yield completed
-                return
-            except NoDeviceError:
-                raise
-            except (ProblemError, MachineError) as error:
+    def _outcomes(self, work: Sequence[Work]) -> Generator[Completed | NotJudged, None, None]:
+        alike, pace = Alike(), Pace(len(work))
+        done = failures = 0
+        if len(work) > 1:
+            self._progress.overall(0, len(work))
+        try:
+            for first, outcome in self._graded(alike.first_of(work)):
                 self._progress.finish()
-                of_problem = isinstance(error, ProblemError | BaselineError)
-                failures += not of_problem
-                if failures == _FAILURES:
-                    raise
-                wrong, rest = [left[done]], left[done + 1 :]
-                if of_problem:
-                    wrong += [each for each in rest if _same_problem(each, left[done])]
-                    rest = [each for each in rest if not _same_problem(each, left[done])]
-                left = rest
-                error.__traceback__ = None  # its frames hold what was graded
-                yield from (NotJudged(each, error) for each in wrong)
+                if not isinstance(outcome, JudgeError):
+                    failures = 0
+                elif not concerns_problem(outcome):
+                    failures += 1
+                    if failures == _FAILURES:
+                        raise outcome
+                together = alike.take(first)
+                yield from outcomes_of(together, outcome)
+                done += len(together)
+                if len(work) > 1:
+                    self._progress.overall(done, len(work), pace.summary(done))
+        finally:
+            self._progress.overall(len(work), len(work))
+
+    def _graded(self, work: Sequence[Work]) -> Iterator[tuple[Work, Outcome]]:
+        # Files with the same options are built side by side.
+        for options, group in groupby(work, key=self._options):
+            together = list(group)
+            for number, outcome in self._grader.grade_all([w.job for w in together], options):
+                yield together[number], outcome
 
     def give_up(self, work: Work, message: str) -> Result:
         """The result of what is not graded, for the reason in ``message``."""
         return self._grader.give_up(work.job, self._options(work), message)
-
-    def _in_order(self, work: Sequence[Work]) -> Iterator[Completed]:
-        # Files with the same options are built side by side, duplicates once.
-        for options, group in groupby(work, key=self._options):
-            together = list(group)
-            results = self._grader.grade_all([each.job for each in together], options)
-            for completed in map(Completed, together, results):
-                self._progress.finish()
-                yield completed
 
     def _side_by_side(self, work: Sequence[Work]) -> Iterator[Completed]:
         with ThreadPoolExecutor(self._workers) as pool:
@@ -162,11 +158,6 @@ class InProcess(AbstractContextManager["InProcess"]):
                 "check gives their verdicts, --functional-times compares their times on the CPU"
             )
         return self._grader.compare(first, second, options)
-
-
-def _same_problem(one: Work, other: Work) -> bool:
-    a, b = one.job.problem, other.job.problem
-    return (a.slug, a.hash) == (b.slug, b.hash)
 
 
 def open_executor(device: str, shown: Progress | None = None) -> InProcess:

@@ -1,12 +1,10 @@
 """What judges are fed with while they work, and what came of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from harness.errors import JudgeError, MachineError, ProblemError
-from harness.grading.duplicates import copy_for_duplicate
-from harness.grading.job import Completed, NotJudged, Work
-from harness.records.result import Result
+from harness.errors import MachineError, ProblemError
+from harness.grading.job import Work
 
 
 class Answer(NamedTuple):
@@ -14,7 +12,7 @@ class Answer(NamedTuple):
 
     number: int
     value: object = None
-    error: JudgeError | None = None
+    error: ProblemError | MachineError | None = None
     of_problem: bool = False
     """The error is its problem's, and not the machine's."""
     failed: bool = False
@@ -36,14 +34,3 @@ class Feed(Protocol):
 
 class Unwanted(MachineError):
     """Why a file is not graded: nobody waits for its result."""
-
-
-def outcomes_of(alike: Sequence[Work], answer: Answer) -> Iterator[Completed | NotJudged]:
-    """What an answer means for each of the files that are alike, the graded one first."""
-    for each in alike:
-        if isinstance(answer.error, ProblemError | MachineError):
-            yield NotJudged(each, answer.error)
-        elif isinstance(answer.value, Result):
-            copied = each is not alike[0]
-            result = copy_for_duplicate(answer.value, each.job) if copied else answer.value
-            yield Completed(each, result)

@@ -12,15 +12,14 @@ from pathlib import Path
 from torch import OutOfMemoryError
 
 from harness.device.base import Device, crowded_out
-from harness.errors import MachineError
+from harness.errors import JudgeError, MachineError, NoDeviceError, ProblemError
 from harness.formats.processes import PROBLEMS
 from harness.grading.benchmark import Benchmark, ReadyToTime, benchmark_cases
-from harness.grading.builds import Builds, Built, Upcoming
+from harness.grading.builds import Builds, Built, Turn, Upcoming
 from harness.grading.case_selection import too_large
 from harness.grading.checking import OpenSession
-from harness.grading.duplicates import content_key, copy_for_duplicate
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
-from harness.grading.job import Job, Options, chosen_dtype
+from harness.grading.job import Job, Options, Outcome, chosen_dtype
 from harness.grading.preparation import Preparation, Sessions
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score
 from harness.grading.solution_refs import solution_ref
@@ -37,7 +36,7 @@ from harness.languages.build.cache import Cache, default_cache
 from harness.languages.python import cpu_notes
 from harness.problem.gradable import AnswerKey, Gradable
 from harness.problem.sampling.cases import fresh_seed
-from harness.progress.progress import Pace, Progress
+from harness.progress.progress import Progress
 from harness.records.comparison import Comparison
 from harness.records.refs import SolutionRef
 from harness.records.result import Result, Verdict
@@ -47,6 +46,7 @@ from harness.solution.model import Artifact, BuildFailure, Invalid, Solution, Ta
 from harness.timing.budget import TimingBudget, budget_for
 from harness.timing.clocks import clock_note
 from harness.timing.foreign import CannotBeTimed
+from harness.timing.timed_program import BaselineError
 
 
 class Grader(AbstractContextManager["Grader"]):
@@ -101,38 +101,37 @@ class Grader(AbstractContextManager["Grader"]):
         leftovers.settle()
         self._progress.finish()
 
-    def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[Result]:
-        """The results of ``jobs``, in order, each as soon as it is there.
+    def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[tuple[int, Outcome]]:
+        """The number of each of ``jobs`` and what came of it, as soon as it is there.
 
-        Files are built side by side, some ahead of their turn; builds are paused while a time is
-        taken. Of files with the same content one is graded, and the others get its verdict and
-        times.
+        Files are built side by side, some ahead of their turn, and what is built is judged before
+        what is not; builds are paused while a time is taken. Of a problem whose package has
+        mistakes, or whose baseline fails, no more files are judged.
 
         Raises:
-            ProblemError, MachineError, HarnessError: not the contestant's doing.
+            NoDeviceError, HarnessError: it concerns all files, or is our fault.
         """
         # Not for files without code: they cost nothing but being read.
         if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
             self.benchmark.trusted.start()
         build = partial(self.build, options=options, ahead=len(jobs) > 1)
-        graded: dict[Hashable, Result] = {}
-        pace = Pace(len(jobs))
+        wrong: dict[Hashable, Outcome] = {}
+        with Builds(self._builders, len(jobs), self._device.workplace) as builds:
+            for turn in builds.of(jobs, build, partial(self._progress.phase, "build")):
+                problem = turn.job.problem.slug, turn.job.problem.hash
+                outcome = wrong.get(problem) or self._outcome(turn, options, builds)
+                if isinstance(outcome, JudgeError) and concerns_problem(outcome):
+                    wrong[problem] = outcome
+                yield turn.number, outcome
+
+    def _outcome(self, turn: Turn, options: Options, builds: Builds) -> Outcome:
         try:
-            with Builds(self._builders, len(jobs), self._device.workplace) as builds:
-                for number, turn in enumerate(builds.of(jobs, build)):
-                    if len(jobs) > 1:
-                        self._progress.overall(number, len(jobs), pace.summary(number))
-                    job, building, wanted_again, upcoming = turn
-                    key = content_key(job)
-                    if building is None:
-                        result = copy_for_duplicate(graded[key], job)
-                    else:
-                        result = self.judge(job, options, building, builds, upcoming)
-                        if wanted_again:
-                            graded[key] = result
-                    yield result
-        finally:
-            self._progress.overall(len(jobs), len(jobs))
+            return self.judge(turn.job, options, turn.building, builds, turn.upcoming)
+        except NoDeviceError:
+            raise
+        except (ProblemError, MachineError) as error:
+            error.__traceback__ = None  # its frames hold what was graded
+            return error
 
     def judge(
         self,
@@ -145,7 +144,9 @@ class Grader(AbstractContextManager["Grader"]):
         """The result of one submission that ``builds`` builds: where all ways of grading meet.
 
         Runners of those that are ``upcoming`` are started meanwhile, if they are built already.
-        Raises as :meth:`grade_all`.
+
+        Raises:
+            ProblemError, MachineError, HarnessError: not the contestant's doing.
         """
         self._progress.phase("build")
         draft = self._draft(job, options)
@@ -156,8 +157,11 @@ class Grader(AbstractContextManager["Grader"]):
         return result.model_copy(update={"notes": (*result.notes, *leftovers.notes())})
 
     def grade(self, job: Job, options: Options) -> Result:
-        """The result of one submission; as :meth:`grade_all`."""
-        return next(self.grade_all([job], options))
+        """The result of one submission; raises as :meth:`judge`."""
+        [(_, outcome)] = self.grade_all([job], options)
+        if isinstance(outcome, JudgeError):
+            raise outcome
+        return outcome
 
     def give_up(self, job: Job, options: Options, message: str) -> Result:
         """The result of a submission that is not graded, which is no fault of its own."""
@@ -168,7 +172,7 @@ class Grader(AbstractContextManager["Grader"]):
 
         Both get the same seed and, unless ``options`` names one, the first data type that both
         are written for. The results of those that are not right are returned instead. Raises as
-        :meth:`grade_all`.
+        :meth:`judge`.
         """
         options = common([first, second], options)
         drafts = [self._draft(job, options) for job in (first, second)]
@@ -320,3 +324,8 @@ class Grader(AbstractContextManager["Grader"]):
 
     def _finishing(self) -> None:
         self._progress.phase("wait for builds")
+
+
+def concerns_problem(error: JudgeError) -> bool:
+    """Whether it is a problem's fault that its submissions are not judged, not the machine's."""
+    return isinstance(error, ProblemError | BaselineError)

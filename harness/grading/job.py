@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from harness.errors import MachineError, ProblemError
@@ -88,6 +88,10 @@ class Work:
 
     job: Job
     options: Options
+
+
+Outcome: TypeAlias = "Result | ProblemError | MachineError"
+"""What came of a file: its result, or what kept it from being judged."""
 
 
 class Completed(NamedTuple):

@@ -1,8 +1,10 @@
-"""Builds ahead of their turn: in order, each content once, paused while times are taken."""
+"""Builds ahead of their turn: the first that is done is the next, paused while times are taken."""
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -11,42 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.grading.builds import Builds, files_ahead, prefetch
+from harness.grading.builds import Builds, files_ahead, first_built
 from harness.grading.job import Job
 from harness.problem.package import Problem
 from harness.sandbox.pause_gate import check_cancelled
-from harness.solution.model import Invalid, Solution
+from harness.solution.model import Solution
 
 WAIT_S = 30.0
-
-
-@given(count=st.integers(0, 20), max_pending=st.integers(1, 8))
-def test_prefetch_submits_so_many_ahead(count: int, max_pending: int) -> None:
-    begun: list[int] = []
-    seen = []
-
-    def submit(item: int) -> int:
-        begun.append(item)
-        return -item
-
-    for pending in prefetch(range(count), submit, max_pending=max_pending):
-        first, _ = pending[0]
-        seen.append(first)
-        assert len(begun) == min(count, first + max_pending)
-        assert pending == [(item, -item) for item in begun[first:]]
-    assert seen == begun == list(range(count))
-
-
-def test_prefetch_raises_what_submit_raises_in_its_turn() -> None:
-    def submit(item: int) -> int:
-        if item == 2:
-            raise ValueError("no luck")
-        return item
-
-    pairs = prefetch(range(5), submit, max_pending=1)
-    assert [next(pairs), next(pairs)] == [[(0, 0)], [(1, 1)]]
-    with pytest.raises(ValueError, match="no luck"):
-        next(pairs)
 
 
 def _job(problem: Problem, content: str, path: str = "mine.py") -> Job:
@@ -65,29 +38,52 @@ def test_few_files_of_other_formats_are_built_ahead(shift: Problem) -> None:
     assert [files_ahead(builders, [own, foreign]) for builders in (1, 12, 100)] == [2, 8, 8]
 
 
-def test_builds_make_each_content_once(shift: Problem) -> None:
-    jobs = [_job(shift, content) for content in "abacb"]
-    built: list[Job] = []
-    with Builds(workers=2) as builds:
-        turns = list(builds.of(jobs, lambda job: cast(Any, built.append(job) or job)))
-        found = [(each.job, _made(each.building), each.wanted_again) for each in turns]
-        upcoming = [[(job, _made(each)) for job, each in turn.upcoming] for turn in turns]
-    a, b, _, c, _ = jobs
-    assert found == [(a, a, True), (b, b, True), (a, None, True), (c, c, False), (b, None, True)]
-    assert len(built) == 3
-    after = [(job, made) for job, made, _ in found]
-    assert upcoming == [after[number + 1 : number + 4] for number in range(5)]
+class Held(Builds):
+    """Builds that end when a test says so."""
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self.begun: list[Future[Any]] = []
+
+    def begin(self, build: Callable[[], Any]) -> Future[Any]:
+        self.begun.append(Future())
+        return self.begun[-1]
 
 
-def _made(building: Future[Any] | None) -> Any:
-    return building and building.result(WAIT_S)
+@given(order=st.permutations(range(12)), workers=st.integers(1, 4), at_once=st.integers(1, 3))
+def test_what_is_built_has_its_turn_before_what_is_not(
+    shift: Problem, order: list[int], workers: int, at_once: int
+) -> None:
+    """Builds end in a given order, some whenever there is nothing else to do."""
+    jobs = [_job(shift, str(number)) for number in range(len(order))]
+    seen: list[int] = []
+
+    def waiting() -> list[int]:
+        return [number for number in range(len(builds.begun)) if number not in seen]
+
+    def on_wait() -> None:
+        assert not any(builds.begun[number].done() for number in waiting())
+        for number in sorted(waiting(), key=order.index)[:at_once]:
+            builds.begun[number].set_result(jobs[number])
+
+    with Held(workers) as builds:
+        for turn in builds.of(jobs, lambda job: cast(Any, job), on_wait):
+            assert len(builds.begun) == min(len(jobs), 2 * workers + len(seen))
+            assert turn.number == min(each for each in waiting() if builds.begun[each].done())
+            assert turn.building.result(0) is turn.job is jobs[turn.number]
+            seen.append(turn.number)
+            after = sorted(waiting(), key=lambda each: not builds.begun[each].done())[:4]
+            assert turn.upcoming == [(jobs[each], builds.begun[each]) for each in after]
+    assert sorted(seen) == list(range(len(jobs)))
 
 
-def test_files_that_are_no_submissions_count_as_different(shift: Problem) -> None:
-    jobs = [Job(path="x", solution=Invalid("not one"), problem=shift)] * 2
-    with Builds(workers=1) as builds:
-        turns = builds.of(jobs, lambda job: cast(Any, job))
-        assert [turn.building is not None for turn in turns] == [True, True]
+def test_where_there_is_nothing_to_build_nothing_is_waited_for() -> None:
+    built: Future[Any] = Future()
+    waiting: Future[Any] = Future()
+    built.set_result(None)
+    assert first_built([waiting, None, built], pytest.fail) == 1
+    assert first_built([waiting, waiting, built], pytest.fail) == 2
+    assert first_built([built, None], pytest.fail) == 0
 
 
 def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
@@ -105,12 +101,12 @@ def test_builds_do_not_begin_while_paused(shift: Problem) -> None:
         go_on.set()  # the one at work comes to rest when it is done
 
     with Builds(workers=1) as builds:
-        building = [turn.building for turn in builds.of([_job(shift, c) for c in "ab"], build)]
+        building = [builds.begin(partial(build, _job(shift, c))) for c in "ab"]
         assert begun.wait(WAIT_S)
         with builds.paused(on_wait):
             assert waited.is_set()
             assert built == ["a"]
-        assert all(each is not None and each.result(WAIT_S) for each in building)
+        assert all(each.result(WAIT_S) for each in building)
     assert built == ["a", "b"]
 
 
@@ -143,7 +139,8 @@ def test_builds_are_dropped_after_an_error(shift: Problem) -> None:
 
     def grade() -> None:
         with Builds(workers=1) as builds:
-            list(builds.of([_job(shift, content) for content in "abcd"], build))
+            for content in "abcd":
+                builds.begin(partial(build, _job(shift, content)))
             assert begun.wait(WAIT_S)
             go_on.set()
             raise KeyboardInterrupt

@@ -1,7 +1,7 @@
 """What a judge of several answers next, and which builds it uses."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from queue import SimpleQueue
 from types import SimpleNamespace
@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from harness.device.cpu import CpuDevice
-from harness.grading import card_judge
+from harness.grading import builds, card_judge
 from harness.grading.builds import Built
 from harness.grading.card_judge import _Judge
 from harness.grading.card_wire import Begun, BuildAhead, Done, Order
@@ -52,7 +52,7 @@ class Judge:
     def answer(self) -> list[Any]:
         """What is said of the next answer."""
         before = len(self.said)
-        self.judge._answer(self.judge._first_built(), self.builds)
+        self.judge._answer(self.judge._next(), self.builds)
         return self.said[before:]
 
     def _begin(self, build: Callable[[], Built]) -> Future[Built]:
@@ -89,11 +89,11 @@ def test_where_nothing_is_built_the_first_build_that_ends_is_waited_for(
     for number, name in enumerate("ab"):
         judge.take(Order(number, judge.work(name)))
 
-    def wait(builds: list[Future[Built]], return_when: str) -> None:
-        assert (len(builds), return_when) == (2, "FIRST_COMPLETED")
+    def wait(waiting: Iterable[Future[Built]], return_when: str) -> None:
+        assert (len(list(waiting)), return_when) == (2, "FIRST_COMPLETED")
         judge.built(1)
 
-    monkeypatch.setattr(card_judge, "wait", wait)
+    monkeypatch.setattr(builds, "wait", wait)
     assert judge.answer() == [Begun(1), Done(1, ("b", "float32"))]
 
 

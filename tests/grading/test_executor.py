@@ -9,10 +9,10 @@ import pytest
 from support.samples import result
 
 from harness.device.cpu import CpuDevice
-from harness.errors import NoDeviceError
+from harness.errors import MachineError, NoDeviceError, ProblemError
 from harness.grading.executor import Completed, Executor, InProcess, Work
 from harness.grading.grader import Grader
-from harness.grading.job import Job, Options
+from harness.grading.job import Job, NotJudged, Options, Outcome
 from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
 from harness.records.comparison import Comparison
@@ -32,10 +32,13 @@ class FakeGrader:
         self.asked: list[tuple[list[str], Options]] = []
         self.ended: list[type[BaseException] | None] = []
 
-    def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[Result]:
+    def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[tuple[int, Outcome]]:
         self.asked.append(([job.path for job in jobs], options))
-        for job in jobs:
-            yield self.grade(job, options)
+        for number, job in enumerate(jobs):
+            yield number, self.outcome(job, options)
+
+    def outcome(self, job: Job, options: Options) -> Outcome:
+        return self.grade(job, options)
 
     def grade(self, job: Job, options: Options) -> Result:
         return result(name=job.path, dtype=options.dtype or "float32")
@@ -152,6 +155,50 @@ def test_files_that_wait_are_not_graded_after_an_error(work: list[Work]) -> None
 def test_the_device_is_named_as_in_records() -> None:
     device = CpuDevice()
     assert in_process(FakeGrader()).device == DeviceRef(kind="cpu", name=device.name)
+
+
+class Failing(FakeGrader):
+    """Fails at some files; ``grade`` says which, and why."""
+
+    def outcome(self, job: Job, options: Options) -> Outcome:
+        try:
+            return self.grade(job, options)
+        except (ProblemError, MachineError) as error:
+            return error
+
+
+def test_files_that_cannot_be_judged_cost_the_others_nothing(work: list[Work]) -> None:
+    class Unwell(Failing):
+        def grade(self, job: Job, options: Options) -> Result:
+            if job.path in ("0.py", "1.py", "4.py"):
+                raise MachineError("no luck")
+            if job.path == "3.py":
+                raise ProblemError(["no reference"])
+            return super().grade(job, options)
+
+    done = list(in_process(Unwell()).outcomes(work))
+    assert [each.work for each in done] == work
+    why = [str(each.error) if isinstance(each, NotJudged) else "" for each in done]
+    assert why == ["no luck", "no luck", "", "no reference", "no luck", ""]
+    with pytest.raises(MachineError, match="no luck"):
+        list(in_process(Unwell()).grade(work))
+
+
+def test_a_machine_that_fails_three_times_in_a_row_fails_for_all(work: list[Work]) -> None:
+    class Unwell(Failing):
+        def grade(self, job: Job, options: Options) -> Result:
+            if job.path == "2.py":
+                raise ProblemError(["no reference"])
+            raise MachineError(f"no luck with {job.path}")
+
+    outcomes = in_process(Unwell()).outcomes(work)
+    assert [str(cast(NotJudged, next(outcomes)).error) for _ in range(3)] == [
+        "no luck with 0.py",
+        "no luck with 1.py",
+        "no reference",
+    ]
+    with pytest.raises(MachineError, match=r"no luck with 3\.py"):
+        next(outcomes)
 
 
 class Reversing:

@@ -6,7 +6,7 @@ import re
 import shlex
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +24,12 @@ from torch import OutOfMemoryError
 from harness.device.base import ClockReading, Device, Exclusive, Monitor, OutOfDeviceMemory
 from harness.device.choose import open_device
 from harness.device.cpu import CpuDevice
-from harness.errors import MachineError
+from harness.errors import MachineError, ProblemError
 from harness.grading import benchmark
 from harness.grading.benchmark import Benchmark
+from harness.grading.executor import InProcess
 from harness.grading.grader import Grader
-from harness.grading.job import Job, Options
+from harness.grading.job import Completed, Job, Options, Outcome, Work
 from harness.grading.result_builder import make_score
 from harness.grading.solution_refs import with_path
 from harness.judge.task import Task
@@ -100,7 +101,7 @@ def test_a_leftover_is_named_in_results_until_it_is_gone(
     sentences = iter([("a process is stuck",)])
     monkeypatch.setattr(leftovers, "notes", lambda: next(sentences, ()))
     jobs = [job(HONEST + f"# {n}", f"m{n}.py") for n in range(2)]
-    results = list(grader.grade_all(jobs, CHECK))
+    results = graded(grader, jobs, CHECK)
     assert [result.verdict for result in results] == [Verdict.ACCEPTED] * 2
     named = ["a process is stuck" in result.notes for result in results]
     assert named == [True, False]
@@ -118,7 +119,21 @@ def test_a_time_taken_beside_a_leftover_is_not_ranked(
     assert result.score.unranked_reason == "a process is stuck"
 
 
-def test_results_come_in_order(grader: Grader, job) -> None:
+def graded(grader: Grader, jobs: Sequence[Job], options: Options) -> list[Result]:
+    """The result of each, in order; those of the same content together."""
+    work = [Work(each, options) for each in jobs]
+    outcomes = list(InProcess(CpuDevice(), NoProgress(), grader=grader).outcomes(work))
+    found = {id(each.work): each.result for each in outcomes if isinstance(each, Completed)}
+    assert len(found) == len(outcomes) == len(work)
+    return [found[id(each)] for each in work]
+
+
+def accepted(turn: tuple[int, Outcome]) -> bool:
+    _, outcome = turn
+    return isinstance(outcome, Result) and outcome.accepted
+
+
+def test_each_submission_has_its_result(grader: Grader, job) -> None:
     jobs = [
         job(),
         job("", "empty.py"),
@@ -126,7 +141,7 @@ def test_results_come_in_order(grader: Grader, job) -> None:
         job("def solution(*_): ...", "idle.py"),
         job("import os; os._exit(0)\ndef solution(*_): ...", "gone.py"),
     ]
-    results = list(grader.grade_all(jobs, CHECK))
+    results = graded(grader, jobs, CHECK)
     assert [result.verdict for result in results] == [
         Verdict.ACCEPTED,
         Verdict.INVALID_SUBMISSION,
@@ -249,7 +264,7 @@ def test_the_idle_device_is_measured_before_anything_submitted_runs(
     assert grader.grade(job(), CHECK).accepted
     assert order == ["submission"]  # nobody asks how fast it is
     order.clear()
-    results = list(grader.grade_all([job(), job(f"{HONEST}#", "other.py")], Options()))
+    results = graded(grader, [job(), job(f"{HONEST}#", "other.py")], Options())
     assert [result.accepted for result in results] == [True, True]
     assert order == ["idle", "submission", "idle", "submission", "idle"]
 
@@ -377,13 +392,13 @@ def test_on_a_card_the_next_runners_are_started_meanwhile(open_grader: OpenGrade
 
         def judge(self, job: Job, options: Options, building, builds, upcoming=()) -> Result:
             for _, following in upcoming:
-                assert following is None or following.result()
+                assert following.result()
             return super().judge(job, options, building, builds, upcoming)
 
     grader = open_grader(Card(), kind=Patient, open_session=open_session, builders=4)
     texts = (HONEST, f"{HONEST}#", HONEST, "def solution(", f"{HONEST}##", f"{HONEST}###")
     jobs = [job(text, f"{number}.py") for number, text in enumerate(texts)]
-    verdicts = [result.verdict for result in grader.grade_all(jobs, CHECK)]
+    verdicts = [result.verdict for result in graded(grader, jobs, CHECK)]
     assert verdicts == [Verdict.ACCEPTED] * 3 + [Verdict.COMPILE_ERROR] + [Verdict.ACCEPTED] * 2
     # Of neither the duplicate nor the one that does not compile.
     assert opened_by == ["MainThread", *["start-ahead_0"] * 3]
@@ -685,7 +700,7 @@ def test_the_same_content_is_graded_once(grader: Grader, job, tmp_path: Path) ->
         job(wrong, "b/other.py"),
         job("", "e.py"),
     ]
-    results = list(grader.grade_all(jobs, CHECK))
+    results = graded(grader, jobs, CHECK)
     first, a, again, b, empty = results
     assert [each.verdict for each in results] == [
         Verdict.ACCEPTED, Verdict.WRONG_ANSWER, Verdict.ACCEPTED, Verdict.WRONG_ANSWER,
@@ -703,7 +718,8 @@ def test_the_same_content_is_graded_once(grader: Grader, job, tmp_path: Path) ->
 
 def test_places_in_a_duplicate_are_in_its_own_file(grader: Grader, job) -> None:
     broken = "def solution(:"
-    one, other = grader.grade_all([job(broken, "one.py"), job(broken, "other.py")], CHECK)
+    jobs = [job(broken, "one.py"), job(broken, "other.py")]
+    one, other = graded(grader, jobs, CHECK)
     assert "one.py:1" in one.message
     assert "one.py" not in other.message
     assert "other.py:1" in other.message
@@ -741,13 +757,37 @@ def test_builds_go_on_ahead_and_not_while_a_time_is_taken(open_grader: OpenGrade
         benchmark=Watched(device, NoProgress()),
     )
     ahead = []
-    for result in grader.grade_all(jobs, Options()):
+    for _, result in grader.grade_all(jobs, Options()):
+        assert isinstance(result, Result)
         assert result.accepted, result.message
         ahead.append(len(built))
     assert set(unchanged) == {True}
     assert ahead[-1] == 8
     assert max(count - done for done, count in enumerate(ahead, 1)) > 0, "none ahead of its turn"
     assert max(ahead[:1]) <= 6, "no further ahead than there is room for"
+
+
+def test_of_a_wrong_problem_one_file_is_tried(open_grader: OpenGrader, job) -> None:
+    """Of another with the same options all are graded."""
+    tried: list[str] = []
+
+    def reference(problem: Any) -> Any:
+        tried.append(problem.title)
+        if problem.title == "wrong":
+            raise ProblemError(["no reference"])
+        return problem.reference()
+
+    grader = open_grader(reference=reference)
+    good = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(4)]
+    wrong = replace(good[0].problem, title="wrong", hash="0" * 64)
+    jobs = [
+        replace(each, problem=wrong) if number % 2 else each for number, each in enumerate(good)
+    ]
+    outcomes = dict(grader.grade_all(jobs, CHECK))
+    assert [accepted((0, outcomes[number])) for number in range(4)] == [True, False] * 2
+    assert isinstance(outcomes[1], ProblemError)
+    assert outcomes[1] is outcomes[3]
+    assert sorted(tried) == ["Add a number to a vector", "wrong"]
 
 
 def test_pending_builds_are_dropped_when_results_are_no_longer_asked_for(
@@ -762,7 +802,7 @@ def test_pending_builds_are_dropped_when_results_are_no_longer_asked_for(
 
     grader = open_grader(languages={"pytorch": cast(Any, Noted())}, builders=1)
     results = grader.grade_all([job(f"{HONEST}# {n}", f"{n}.py") for n in range(9)], CHECK)
-    assert next(results).accepted
+    assert accepted(next(results))
     cast(Any, results).close()
     assert len(built) <= 3
 
@@ -784,7 +824,7 @@ def test_compilers_end_when_results_are_no_longer_asked_for(
 
     grader = open_grader(languages={"pytorch": cast(Any, Endless())}, builders=2)
     results = grader.grade_all(jobs, CHECK)
-    assert next(results).accepted
+    assert accepted(next(results))
     assert nap.appeared()
     started = time.monotonic()
     cast(Any, results).close()
@@ -813,7 +853,7 @@ def test_a_grader_takes_its_cache_references_and_budget(
     grader = open_grader(
         languages={"pytorch": cast(Any, Noted())}, cache=cache, reference=reference, budget=budget
     )
-    results = list(grader.grade_all([job(HONEST, "a.py"), job(f"{HONEST}#", "b.py")], Options()))
+    results = graded(grader, [job(HONEST, "a.py"), job(f"{HONEST}#", "b.py")], Options())
     assert caches == [cache, cache]
     assert loaded == ["shift"]
     assert {len(m.samples_s) for result in results for m in result.measurements} == {2}
