@@ -24,9 +24,9 @@ _MOST_AHEAD = 32
 as ten others take to be graded."""
 
 
-LOOK_AHEAD = 4
-"""So many files are looked at before their turn: between two that run may be one that does not
-compile, or a duplicate."""
+_LOOK_AHEAD = 4
+"""So many files are looked at before their turn: between two that run may be some that do not
+compile."""
 
 Upcoming = Sequence[tuple[Job, Future[Built]]]
 """The files whose turns are next, most likely, and their builds."""
@@ -141,4 +141,4 @@ def first_built(builds: Sequence[Future[Built] | None], on_wait: Callable[[], No
 
 def upcoming(waiting: Iterable[tuple[Job, Future[Built]]]) -> Upcoming:
     """Those of what is ``waiting`` that come next, as far as is known now."""
-    return sorted(waiting, key=lambda each: not each[1].done())[:LOOK_AHEAD]
+    return sorted(waiting, key=lambda each: not each[1].done())[:_LOOK_AHEAD]

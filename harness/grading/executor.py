@@ -77,7 +77,7 @@ class InProcess(AbstractContextManager["InProcess"]):
         self._grader = grader or Grader(device, progress)
         self._progress = progress
         self._workers = workers
-        self._begun: Generator[Completed | NotJudged, None, None] | None = None
+        self._begun: Generator[object, None, None] | None = None
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if self._begun is not None:
@@ -87,20 +87,17 @@ class InProcess(AbstractContextManager["InProcess"]):
     def grade(self, work: Sequence[Work]) -> Iterator[Completed]:
         """As :meth:`Executor.grade`; with one worker what is built first, in order."""
         if self._workers > 1 and not any(self._options(each).timed for each in work):
-            yield from self._side_by_side(work)
-            return
-        for outcome in self.outcomes(work):
-            if isinstance(outcome, NotJudged):
-                raise outcome.error
-            yield outcome
+            results = self._begun = self._side_by_side(work)
+            return results
+        return map(_completed, self.outcomes(work))
 
     def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
         """As :meth:`Executor.outcomes`; of files with the same content one is graded.
 
         A machine that fails three times in a row fails for all.
         """
-        self._begun = self._outcomes(work)
-        return self._begun
+        outcomes = self._begun = self._outcomes(work)
+        return outcomes
 
     def _options(self, work: Work) -> Options:
         """The options that hold on this device."""
@@ -139,7 +136,7 @@ class InProcess(AbstractContextManager["InProcess"]):
         """The result of what is not graded, for the reason in ``message``."""
         return self._grader.give_up(work.job, self._options(work), message)
 
-    def _side_by_side(self, work: Sequence[Work]) -> Iterator[Completed]:
+    def _side_by_side(self, work: Sequence[Work]) -> Generator[Completed, None, None]:
         with ThreadPoolExecutor(self._workers) as pool:
             grade = self._grader.grade
             begun = {pool.submit(grade, each.job, self._options(each)): each for each in work}
@@ -158,6 +155,12 @@ class InProcess(AbstractContextManager["InProcess"]):
                 "check gives their verdicts, --functional-times compares their times on the CPU"
             )
         return self._grader.compare(first, second, options)
+
+
+def _completed(outcome: Completed | NotJudged) -> Completed:
+    if isinstance(outcome, NotJudged):
+        raise outcome.error
+    return outcome
 
 
 def open_executor(device: str, shown: Progress | None = None) -> InProcess:
