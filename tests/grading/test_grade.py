@@ -767,6 +767,23 @@ def test_builds_go_on_ahead_and_not_while_a_time_is_taken(open_grader: OpenGrade
     assert max(ahead[:1]) <= 6, "no further ahead than there is room for"
 
 
+def test_a_file_that_takes_long_to_build_holds_up_no_other(open_grader: OpenGrader, job) -> None:
+    others_are_graded = threading.Event()
+
+    class Slow:
+        def build(self, solution: Any, *others: Any) -> Any:
+            if solution.name == "0":
+                assert others_are_graded.wait(60)
+            return PLAIN_LANGUAGES["pytorch"].build(solution, *others)
+
+    grader = open_grader(languages={"pytorch": cast(Any, Slow())}, builders=2)
+    jobs = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(4)]
+    turns = grader.grade_all(jobs, CHECK)
+    assert {next(turns)[0] for _ in range(3)} == {1, 2, 3}
+    others_are_graded.set()
+    assert [number for number, _ in turns] == [0]
+
+
 def test_of_a_wrong_problem_one_file_is_tried(open_grader: OpenGrader, job) -> None:
     """Of another with the same options all are graded."""
     tried: list[str] = []
