@@ -5,7 +5,7 @@ Results come as they are there. What a judge's death costs is said by
 """
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import count
 from multiprocessing.connection import Connection, wait
@@ -31,9 +31,9 @@ from harness.grading.dispatch import TRIES, Dispatch, Failure
 from harness.grading.duplicates import Alike, outcomes_of
 from harness.grading.feed import Answer, Feed, Unwanted
 from harness.grading.give_up import GiveUp
-from harness.grading.job import Completed, NotJudged, Work
+from harness.grading.job import Completed, NotJudged, Work, completed, problem_key
 from harness.grading.places import Judge, Place
-from harness.progress.progress import Pace, Progress
+from harness.progress.progress import Progress, counted
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
 
@@ -133,10 +133,7 @@ class Cards(AbstractContextManager["Cards"]):
 
     def grade(self, work: Sequence[Work]) -> Iterator[Completed]:
         """As :meth:`Executor.grade`; in the order in which they are done."""
-        for outcome in self.outcomes(work):
-            if isinstance(outcome, NotJudged):
-                raise outcome.error
-            yield outcome
+        return map(completed, self.outcomes(work))
 
     def outcomes(
         self, work: Sequence[Work], feed: Feed | None = None
@@ -146,22 +143,24 @@ class Cards(AbstractContextManager["Cards"]):
         What ``feed`` gives meanwhile is graded, too; by then a problem that had mistakes may have
         none any more.
         """
+        return counted(self._progress, self._outcomes(work, feed), len(work))
+
+    def _outcomes(
+        self, work: Sequence[Work], feed: Feed | None
+    ) -> Generator[Completed | NotJudged, None, None]:
         alike, numbers = Alike(), count()
         begun: dict[int, Work] = {}
-        pace, done = Pace(len(work)), 0
         wrong: dict[Hashable, ProblemError | MachineError] = {}
-        if len(work) > 1:
-            self._progress.overall(0, len(work))
 
         def refused(each: Work) -> ProblemError | MachineError | None:
             if feed is not None and not any(map(feed.wants, alike.of(each))):
                 return Unwanted("not graded: nobody waits for it")
-            return wrong.get(_problem(each))
+            return wrong.get(problem_key(each.job))
 
         def begin(work: Sequence[Work]) -> list[Work]:
             first = alike.first_of(work)
             for each in first:
-                wrong.pop(_problem(each), None)
+                wrong.pop(problem_key(each.job), None)
             begun.update((number, each) for each, number in zip(first, numbers, strict=False))
             return first
 
@@ -169,19 +168,11 @@ class Cards(AbstractContextManager["Cards"]):
             return [] if feed is None else begin(feed.take())
 
         news = None if feed is None else feed.fileno()
-        try:
-            for answer in self.answers(begin(work), refused, more, news):
-                each = begun.pop(answer.number)
-                if answer.error is not None and answer.of_problem:
-                    wrong[_problem(each)] = answer.error
-                together = alike.take(each)
-                done += len(together)
-                self._progress.finish()
-                yield from outcomes_of(together, answer.error or _result(answer))
-                if len(work) > 1:
-                    self._progress.overall(done, len(work), pace.summary(done))
-        finally:
-            self._progress.overall(len(work), len(work))
+        for answer in self.answers(begin(work), refused, more, news):
+            each = begun.pop(answer.number)
+            if answer.error is not None and answer.of_problem:
+                wrong[problem_key(each.job)] = answer.error
+            yield from outcomes_of(alike.take(each), answer.error or _result(answer))
 
     def answers(
         self,
@@ -389,7 +380,3 @@ class Cards(AbstractContextManager["Cards"]):
 def _result(answer: Answer) -> Result:
     assert isinstance(answer.value, Result), "it is what files are answered with"
     return answer.value
-
-
-def _problem(work: Work) -> Hashable:
-    return work.job.problem.slug, work.job.problem.hash

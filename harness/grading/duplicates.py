@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from harness.errors import JudgeError
-from harness.grading.job import Completed, Job, NotJudged, Outcome, Work
+from harness.grading.job import Completed, Job, NotJudged, Outcome, Work, problem_key
 from harness.grading.solution_refs import solution_ref, with_path
 from harness.records.result import Result
 from harness.solution.model import Solution
@@ -15,10 +15,10 @@ from harness.solution.model import Solution
 
 def content_key(job: Job) -> Hashable | None:
     """Equal for jobs whose files have the same content; None for files that cannot be read."""
-    solution, problem = job.solution, job.problem
+    solution = job.solution
     if not isinstance(solution, Solution):
         return None
-    return problem.slug, problem.hash, solution.language, solution.hash
+    return problem_key(job), solution.language, solution.hash
 
 
 def copy_for_duplicate(result: Result, job: Job) -> Result:

@@ -4,7 +4,7 @@
 several cards of this host.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from itertools import groupby
@@ -12,11 +12,20 @@ from typing import Protocol
 
 from harness.device.base import Device
 from harness.device.choose import open_device
-from harness.errors import JudgeError, NoDeviceError
+from harness.errors import JudgeError, MachineError, NoDeviceError, ProblemError
 from harness.grading.duplicates import Alike, outcomes_of
-from harness.grading.grader import Grader, concerns_problem
-from harness.grading.job import Completed, Job, NotJudged, Options, Outcome, Work
-from harness.progress.progress import Pace, Progress, progress
+from harness.grading.grader import Grader, Refused, concerns_problem
+from harness.grading.job import (
+    Completed,
+    Job,
+    NotJudged,
+    Options,
+    Outcome,
+    Work,
+    completed,
+    problem_key,
+)
+from harness.progress.progress import Progress, counted, progress
 from harness.records.comparison import Comparison
 from harness.records.refs import DeviceRef
 from harness.records.result import Result
@@ -89,14 +98,15 @@ class InProcess(AbstractContextManager["InProcess"]):
         if self._workers > 1 and not any(self._options(each).timed for each in work):
             results = self._begun = self._side_by_side(work)
             return results
-        return map(_completed, self.outcomes(work))
+        return map(completed, self.outcomes(work))
 
     def outcomes(self, work: Sequence[Work]) -> Iterator[Completed | NotJudged]:
         """As :meth:`Executor.outcomes`; of files with the same content one is graded.
 
-        A machine that fails three times in a row fails for all.
+        Of a problem whose package has mistakes, or whose baseline fails, all files end with the
+        first. A machine that fails three times in a row fails for all.
         """
-        outcomes = self._begun = self._outcomes(work)
+        outcomes = self._begun = counted(self._progress, self._outcomes(work), len(work))
         return outcomes
 
     def _options(self, work: Work) -> Options:
@@ -104,32 +114,29 @@ class InProcess(AbstractContextManager["InProcess"]):
         return work.options.on(self.device)
 
     def _outcomes(self, work: Sequence[Work]) -> Generator[Completed | NotJudged, None, None]:
-        alike, pace = Alike(), Pace(len(work))
-        done = failures = 0
-        if len(work) > 1:
-            self._progress.overall(0, len(work))
-        try:
-            for first, outcome in self._graded(alike.first_of(work)):
-                self._progress.finish()
-                if not isinstance(outcome, JudgeError):
-                    failures = 0
-                elif not concerns_problem(outcome):
-                    failures += 1
-                    if failures == _FAILURES:
-                        raise outcome
-                together = alike.take(first)
-                yield from outcomes_of(together, outcome)
-                done += len(together)
-                if len(work) > 1:
-                    self._progress.overall(done, len(work), pace.summary(done))
-        finally:
-            self._progress.overall(len(work), len(work))
+        alike, failures = Alike(), 0
+        wrong: dict[Hashable, ProblemError | MachineError] = {}
 
-    def _graded(self, work: Sequence[Work]) -> Iterator[tuple[Work, Outcome]]:
+        def refused(job: Job) -> ProblemError | MachineError | None:
+            return wrong.get(problem_key(job))
+
+        for first, outcome in self._graded(alike.first_of(work), refused):
+            if not isinstance(outcome, JudgeError):
+                failures = 0
+            elif concerns_problem(outcome):
+                wrong[problem_key(first.job)] = outcome
+            else:
+                failures += 1
+                if failures == _FAILURES:
+                    raise outcome
+            yield from outcomes_of(alike.take(first), outcome)
+
+    def _graded(self, work: Sequence[Work], refused: Refused) -> Iterator[tuple[Work, Outcome]]:
         # Files with the same options are built side by side.
         for options, group in groupby(work, key=self._options):
             together = list(group)
-            for number, outcome in self._grader.grade_all([w.job for w in together], options):
+            jobs = [each.job for each in together]
+            for number, outcome in self._grader.grade_all(jobs, options, refused):
                 yield together[number], outcome
 
     def give_up(self, work: Work, message: str) -> Result:
@@ -155,12 +162,6 @@ class InProcess(AbstractContextManager["InProcess"]):
                 "check gives their verdicts, --functional-times compares their times on the CPU"
             )
         return self._grader.compare(first, second, options)
-
-
-def _completed(outcome: Completed | NotJudged) -> Completed:
-    if isinstance(outcome, NotJudged):
-        raise outcome.error
-    return outcome
 
 
 def open_executor(device: str, shown: Progress | None = None) -> InProcess:

@@ -4,7 +4,7 @@ docs/explanation/architecture.md walks through these steps.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from harness.grading.builds import Builds, Built, Turn, Upcoming
 from harness.grading.case_selection import too_large
 from harness.grading.checking import OpenSession
 from harness.grading.head_to_head import Lost, common, comparison, head_to_head
-from harness.grading.job import Job, Options, Outcome, chosen_dtype
+from harness.grading.job import Job, Options, Outcome, chosen_dtype, problem_key
 from harness.grading.preparation import Preparation, Sessions
 from harness.grading.result_builder import ResultBuilder, TimedFault, make_score
 from harness.grading.solution_refs import solution_ref
@@ -47,6 +47,9 @@ from harness.timing.budget import TimingBudget, budget_for
 from harness.timing.clocks import clock_note
 from harness.timing.foreign import CannotBeTimed
 from harness.timing.timed_program import BaselineError
+
+Refused = Callable[[Job], ProblemError | MachineError | None]
+"""Says why a submission is not judged, if it is not."""
 
 
 class Grader(AbstractContextManager["Grader"]):
@@ -101,12 +104,14 @@ class Grader(AbstractContextManager["Grader"]):
         leftovers.settle()
         self._progress.finish()
 
-    def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[tuple[int, Outcome]]:
+    def grade_all(
+        self, jobs: Sequence[Job], options: Options, refused: Refused = lambda _: None
+    ) -> Iterator[tuple[int, Outcome]]:
         """The number of each of ``jobs`` and what came of it, as soon as it is there.
 
         Files are built side by side, some ahead of their turn, and what is built is judged before
-        what is not; builds are paused while a time is taken. Of a problem whose package has
-        mistakes, or whose baseline fails, no more files are judged.
+        what is not; builds are paused while a time is taken. What is not built or not judged yet is
+        not any more, once ``refused`` says why.
 
         Raises:
             NoDeviceError, HarnessError: it concerns all files, or is our fault.
@@ -114,15 +119,15 @@ class Grader(AbstractContextManager["Grader"]):
         # Not for files without code: they cost nothing but being read.
         if options.timed and any(isinstance(job.solution, Solution) for job in jobs):
             self.benchmark.trusted.start()
-        build = partial(self.build, options=options, ahead=len(jobs) > 1)
-        wrong: dict[Hashable, Outcome] = {}
+
+        def build(job: Job) -> Built:
+            if refused(job) is not None:
+                raise CancelledError
+            return self.build(job, options, ahead=len(jobs) > 1)
+
         with Builds(self._builders, len(jobs), self._device.workplace) as builds:
             for turn in builds.of(jobs, build, partial(self._progress.phase, "build")):
-                problem = turn.job.problem.slug, turn.job.problem.hash
-                outcome = wrong.get(problem) or self._outcome(turn, options, builds)
-                if isinstance(outcome, JudgeError) and concerns_problem(outcome):
-                    wrong[problem] = outcome
-                yield turn.number, outcome
+                yield turn.number, refused(turn.job) or self._outcome(turn, options, builds)
 
     def _outcome(self, turn: Turn, options: Options, builds: Builds) -> Outcome:
         try:
@@ -231,7 +236,7 @@ class Grader(AbstractContextManager["Grader"]):
 
     def _draft(self, job: Job, options: Options) -> ResultBuilder:
         problem, solution = job.problem, job.solution
-        key = problem.slug, problem.hash
+        key = problem_key(job)
         if key not in self._references:
             self._references[key] = self._reference(problem)
         seed = options.seed or fresh_seed()

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from harness.errors import MachineError, ProblemError
     from harness.problem.gradable import Gradable
     from harness.records.effort import Effort
@@ -106,6 +108,18 @@ class NotJudged(NamedTuple):
 
     work: Work
     error: ProblemError | MachineError
+
+
+def completed(outcome: Completed | NotJudged) -> Completed:
+    """The same, if it is a result; raises what kept the file from being judged."""
+    if isinstance(outcome, NotJudged):
+        raise outcome.error
+    return outcome
+
+
+def problem_key(job: Job) -> Hashable:
+    """Equal for jobs of the same version of a problem."""
+    return job.problem.slug, job.problem.hash
 
 
 def chosen_dtype(job: Job, options: Options) -> str:

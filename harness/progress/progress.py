@@ -2,14 +2,17 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import TextIO
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import closing
+from typing import TextIO, TypeVar
 
 from rich import progress as rich_progress
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from harness.text.plain import plain
+
+T = TypeVar("T")
 
 # Together with count and clock: 80 columns.
 _NAME = 24
@@ -186,6 +189,27 @@ class RunProgress(Progress):
             self._pace = Pace(self._total, self._clock, before=judged)
         self._shown.overall(judged, self._total, self._pace.summary(judged))
         self._shown.counts(", ".join(f"{count:,} {name}" for name, count in known.items()))
+
+
+def counted(
+    shown: Progress, outcomes: Generator[T, None, None], total: int
+) -> Generator[T, None, None]:
+    """The ``outcomes`` of ``total`` files; shows how many there are, and the pace, if not of one.
+
+    The phase is over before each, for whoever asks may print it.
+    """
+    pace = Pace(total)
+    if total > 1:
+        shown.overall(0, total)
+    try:
+        with closing(outcomes):
+            for done, outcome in enumerate(outcomes, 1):
+                shown.finish()
+                yield outcome
+                if total > 1:
+                    shown.overall(done, total, pace.summary(done))
+    finally:
+        shown.overall(total, total)
 
 
 class Pace:

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -11,7 +12,7 @@ from support.samples import result
 from harness.device.cpu import CpuDevice
 from harness.errors import MachineError, NoDeviceError, ProblemError
 from harness.grading.executor import Completed, Executor, InProcess, Work
-from harness.grading.grader import Grader
+from harness.grading.grader import Grader, Refused
 from harness.grading.job import Job, NotJudged, Options, Outcome
 from harness.problem.package import Problem
 from harness.progress.progress import NoProgress
@@ -32,10 +33,12 @@ class FakeGrader:
         self.asked: list[tuple[list[str], Options]] = []
         self.ended: list[type[BaseException] | None] = []
 
-    def grade_all(self, jobs: Sequence[Job], options: Options) -> Iterator[tuple[int, Outcome]]:
+    def grade_all(
+        self, jobs: Sequence[Job], options: Options, refused: Refused
+    ) -> Iterator[tuple[int, Outcome]]:
         self.asked.append(([job.path for job in jobs], options))
         for number, job in enumerate(jobs):
-            yield number, self.outcome(job, options)
+            yield number, refused(job) or self.outcome(job, options)
 
     def outcome(self, job: Job, options: Options) -> Outcome:
         return self.grade(job, options)
@@ -167,6 +170,30 @@ class Failing(FakeGrader):
             return error
 
 
+def of_another_problem(work: Work) -> Work:
+    problem = replace(cast(Problem, work.job.problem), slug="other")
+    return replace(work, job=replace(work.job, problem=problem))
+
+
+def test_all_files_of_a_wrong_problem_end_with_the_first(work: list[Work]) -> None:
+    """Whatever their options; those of another are graded."""
+    tried: list[str] = []
+
+    class Unwell(Failing):
+        def grade(self, job: Job, options: Options) -> Result:
+            tried.append(job.path)
+            if job.problem.slug != "other":
+                raise ProblemError(["no reference"])
+            return super().grade(job, options)
+
+    work[1], work[5] = of_another_problem(work[1]), of_another_problem(work[5])
+    done = list(in_process(Unwell()).outcomes(work))
+    assert [each.work for each in done] == work
+    lost = [each.error for each in done if isinstance(each, NotJudged)]
+    assert lost == [lost[0]] * 4
+    assert tried == ["0.py", "1.py", "5.py"]
+
+
 def test_files_that_cannot_be_judged_cost_the_others_nothing(work: list[Work]) -> None:
     class Unwell(Failing):
         def grade(self, job: Job, options: Options) -> Result:
@@ -176,6 +203,7 @@ def test_files_that_cannot_be_judged_cost_the_others_nothing(work: list[Work]) -
                 raise ProblemError(["no reference"])
             return super().grade(job, options)
 
+    work[3] = of_another_problem(work[3])
     done = list(in_process(Unwell()).outcomes(work))
     assert [each.work for each in done] == work
     why = [str(each.error) if isinstance(each, NotJudged) else "" for each in done]
@@ -191,6 +219,7 @@ def test_a_machine_that_fails_three_times_in_a_row_fails_for_all(work: list[Work
                 raise ProblemError(["no reference"])
             raise MachineError(f"no luck with {job.path}")
 
+    work[2] = of_another_problem(work[2])
     outcomes = in_process(Unwell()).outcomes(work)
     assert [str(cast(NotJudged, next(outcomes)).error) for _ in range(3)] == [
         "no luck with 0.py",

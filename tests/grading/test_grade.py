@@ -29,7 +29,7 @@ from harness.grading import benchmark
 from harness.grading.benchmark import Benchmark
 from harness.grading.executor import InProcess
 from harness.grading.grader import Grader
-from harness.grading.job import Completed, Job, Options, Outcome, Work
+from harness.grading.job import Completed, Job, NotJudged, Options, Outcome, Work
 from harness.grading.result_builder import make_score
 from harness.grading.solution_refs import with_path
 from harness.judge.task import Task
@@ -785,7 +785,7 @@ def test_a_file_that_takes_long_to_build_holds_up_no_other(open_grader: OpenGrad
 
 
 def test_of_a_wrong_problem_one_file_is_tried(open_grader: OpenGrader, job) -> None:
-    """Of another with the same options all are graded."""
+    """Nor is another built, once that is known; of another with the same options all are graded."""
     tried: list[str] = []
 
     def reference(problem: Any) -> Any:
@@ -794,17 +794,32 @@ def test_of_a_wrong_problem_one_file_is_tried(open_grader: OpenGrader, job) -> N
             raise ProblemError(["no reference"])
         return problem.reference()
 
-    grader = open_grader(reference=reference)
-    good = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(4)]
+    built: list[str] = []
+
+    class Noted:
+        def build(self, solution: Any, *others: Any) -> Any:
+            built.append(solution.name)
+            return PLAIN_LANGUAGES["pytorch"].build(solution, *others)
+
+    grader = open_grader(reference=reference, languages={"pytorch": cast(Any, Noted())}, builders=1)
+    good = [job(f"{HONEST}# {number}", f"{number}.py") for number in range(12)]
     wrong = replace(good[0].problem, title="wrong", hash="0" * 64)
     jobs = [
         replace(each, problem=wrong) if number % 2 else each for number, each in enumerate(good)
     ]
-    outcomes = dict(grader.grade_all(jobs, CHECK))
-    assert [accepted((0, outcomes[number])) for number in range(4)] == [True, False] * 2
-    assert isinstance(outcomes[1], ProblemError)
-    assert outcomes[1] is outcomes[3]
+    work = [Work(each, CHECK) for each in jobs]
+    done = list(InProcess(CpuDevice(), NoProgress(), grader=grader).outcomes(work))
+    outcomes = {each.work.job.path: each for each in done}
+    found = [outcomes[each.path] for each in jobs]
+    assert [isinstance(each, Completed) and each.result.accepted for each in found] == [
+        True,
+        False,
+    ] * 6
+    errors = [each.error for each in found if isinstance(each, NotJudged)]
+    assert isinstance(errors[0], ProblemError)
+    assert all(each is errors[0] for each in errors)
     assert sorted(tried) == ["Add a number to a vector", "wrong"]
+    assert built == ["0", "1", "2", "4", "6", "8", "10"]
 
 
 def test_pending_builds_are_dropped_when_results_are_no_longer_asked_for(
