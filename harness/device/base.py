@@ -153,10 +153,16 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait for the judge's own work on the device."""
 
-    def probe(self, ahead: Callable[[], None] | None = None) -> float:
+    def probe(self) -> float:
         """Seconds that a flush and a small copy each way take: more where other work is there.
 
-        ``ahead`` launches something first, which counts; else the judge's own work is waited for.
+        The judge's own work is waited for before.
+        """
+
+    def lag(self, *first: Callable[[], None]) -> float:
+        """Seconds that the device takes for what ``first`` launch, a flush and small copies.
+
+        Not those in which the host launches. A :meth:`probe` comes shortly before.
         """
 
     def recorded(self, work: Callable[[], None]) -> Callable[[], None]:

@@ -57,10 +57,14 @@ class CpuDevice:
     def synchronize(self) -> None:
         """Nothing to wait for."""
 
-    def probe(self, ahead: Callable[[], None] | None = None) -> float:
-        """0: other programs' work cannot be told from the emulator's; ``ahead`` is called."""
-        if ahead is not None:
-            ahead()
+    def probe(self) -> float:
+        """0: other programs' work cannot be told from the emulator's."""
+        return 0.0
+
+    def lag(self, *first: Callable[[], None]) -> float:
+        """0, likewise; ``first`` are called."""
+        for each in first:
+            each()
         return 0.0
 
     def recorded(self, work: Callable[[], None]) -> Callable[[], None]:

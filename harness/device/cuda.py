@@ -18,6 +18,7 @@ from harness.device.cards import card_variables, device_nodes, driver_cards
 from harness.device.cpu_plan import CpuPlan
 from harness.device.device_clock import DeviceClock
 from harness.device.digest import DigestKernel
+from harness.device.lag import Lag
 from harness.device.monitor import GpuMonitor
 from harness.device.read_times import ReadTimes
 from harness.device.within import Within
@@ -95,6 +96,7 @@ class CudaDevice:
         self._generation = 0
         self._read_times: ReadTimes | None = None
         self._clock: DeviceClock | None = None
+        self._lag: Lag | None = None
         self._digest = DigestKernel(self.driver)
         self._within = Within(self.driver)
         # For the copy engines, which work beside the kernels.
@@ -122,21 +124,38 @@ class CudaDevice:
         """Wait for the judge's context."""
         torch.cuda.synchronize()
 
-    def probe(self, ahead: Callable[[], None] | None = None) -> float:
+    def probe(self) -> float:
         """Flush, copy a little each way, wait: work of another process makes these wait their turn.
 
-        ``ahead`` launches something first, which counts; else the judge's own work is waited for.
+        The card's clock is held against the host's afterwards, for :meth:`lag`.
         """
-        if ahead is None:
-            self.synchronize()
+        self.synchronize()
         start = time.perf_counter()
-        if ahead is not None:
-            ahead()
         self.flush()
-        self._sent.copy_(self._host, non_blocking=True)
-        self._host.copy_(self._sent, non_blocking=True)
+        self._copy()
+        self.synchronize()
+        spent_s = time.perf_counter() - start
+        if self._lag is not None:
+            self._lag.compare_clocks()
+        return spent_s
+
+    def lag(self, *first: Callable[[], None]) -> float:
+        """``first``, then as a probe, timed on the card; by the host where its clock is coarse."""
+        if self._lag is None and (clock := self.clock()) is not None:
+            self._lag = Lag(clock, self.torch_device)
+        steps = (*first, self.flush, self._copy)
+        if self._lag is not None:
+            return self._lag.seconds(steps)
+        start = time.perf_counter()
+        for step in steps:
+            step()
         self.synchronize()
         return time.perf_counter() - start
+
+    def _copy(self) -> None:
+        """Copy a little each way; returns before the device has."""
+        self._sent.copy_(self._host, non_blocking=True)
+        self._host.copy_(self._sent, non_blocking=True)
 
     def recorded(self, work: Callable[[], None]) -> Callable[[], None]:
         """``work`` as a CUDA graph: nothing comes between its kernels but other processes."""

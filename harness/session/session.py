@@ -54,7 +54,8 @@ class Session:
         self.layers: tuple[str, ...] = ()
         """The layers that confine the runner, in words; empty until it has started."""
         self.probes = (0.0, 0.0)
-        """Seconds that the device's probes took before *go* and after *done* of the last batch.
+        """Seconds that the device's probes took before *go* and after *done* of the last batch, the
+        latter by the device's own clock.
 
         Each is the longer of two. Before *go* one is taken once the runner is stopped, unless it is
         awake, and one when the inputs are written: what waits on the device for them has not ended
@@ -327,11 +328,11 @@ class Session:
         if fault is not None:
             return fault
         # The receipt before all else: what is written from here on is late.
-        after = self._device.probe(batch.take_receipt) if probed else 0.0
+        after = self._device.lag(batch.take_receipt) if probed else 0.0
         if not self._sandbox.pause():
             return RESTLESS
         if probed:
-            self.probes = (before, max(after, self._device.probe()))
+            self.probes = (before, max(after, self._device.lag()))
         finished = self._channel.receive(messages.Finished, _FINISHED_SECONDS)
         if isinstance(finished, Fault):
             # `finished` goes before *done*: a runner that has not sent it is not late, it lies.

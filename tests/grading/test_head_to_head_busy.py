@@ -1,6 +1,5 @@
 """Which of two submissions is blamed for a device that is at work while they are timed in turns."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
@@ -32,8 +31,7 @@ class Card(CpuDevice):
         self.other_program = other_program
         self.sessions: list[ProbedSession] = []
 
-    def probe(self, ahead: Callable[[], None] | None = None) -> float:
-        assert ahead is None
+    def probe(self) -> float:
         busy = self.other_program or any(s.lingers and not s.closed for s in self.sessions)
         return IDLE.before_s + (BUSY_S if busy else 0.0)
 

@@ -660,16 +660,22 @@ def test_probes_show_work_that_waits_on_the_device_for_inputs(
     seen: list[str] = []
     fill = Batch.fill
 
-    def probe(ahead: Callable[[], None] | None = None) -> float:
-        seen.append("probe" if ahead is None else "receipt")
-        if ahead is not None:
-            ahead()
+    def probe() -> float:
+        seen.append("probe")
         return 2e-3 if len(seen) == 1 + 2 * busy else 4e-5
 
+    def lag(*first: Callable[[], None]) -> float:
+        seen.append("lag")
+        for each in first:
+            seen.append("receipt")
+            each()
+        return 4e-5
+
     monkeypatch.setattr(session._device, "probe", probe)
+    monkeypatch.setattr(session._device, "lag", lag)
     monkeypatch.setattr(Batch, "fill", lambda *how: (seen.append("fill"), fill(*how)))
     assert isinstance(session.run(batch, "one"), float)
-    assert seen == ["probe", "fill", "probe", "receipt", "probe"]
+    assert seen == ["probe", "fill", "probe", "lag", "receipt", "lag"]
     assert session.probes == (2e-3, 4e-5)
 
 
@@ -678,8 +684,9 @@ def test_probes_show_work_after_done_and_after_the_runner_is_stopped(
     ready: Ready, monkeypatch: pytest.MonkeyPatch, late: int
 ) -> None:
     session, batch, _ = ready(HONEST)
-    times = iter([4e-5, 4e-5, *([4e-5, 2e-3] if late else [2e-3, 4e-5])])
-    monkeypatch.setattr(session._device, "probe", lambda *_: next(times))
+    lags = iter([4e-5, 2e-3] if late else [2e-3, 4e-5])
+    monkeypatch.setattr(session._device, "probe", lambda: 4e-5)
+    monkeypatch.setattr(session._device, "lag", lambda *_: next(lags))
     assert isinstance(session.run(batch, "one"), float)
     assert session.probes == (4e-5, 2e-3)
 
@@ -688,8 +695,9 @@ def test_without_stop_the_device_is_probed_once_before_go(
     ready: Ready, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, batch, _ = ready(HONEST)
-    probes = iter([4e-5, 2e-4, 1e-4])
-    monkeypatch.setattr(session._device, "probe", lambda *_: next(probes))
+    probes, lags = iter([4e-5]), iter([2e-4, 1e-4])
+    monkeypatch.setattr(session._device, "probe", lambda: next(probes))
+    monkeypatch.setattr(session._device, "lag", lambda *_: next(lags))
     assert isinstance(session.run(batch, "one", stop=False), float)
     assert session.probes == (4e-5, 2e-4)
 
@@ -700,7 +708,8 @@ def test_calls_whose_time_decides_nothing_need_no_probes(
     session, batch, _ = ready(HONEST)
     seen: list[str] = []
     fill, waiting = Batch.fill, session._done.wait
-    monkeypatch.setattr(session._device, "probe", lambda *_: seen.append("probe"))
+    for name in ("probe", "lag"):
+        monkeypatch.setattr(session._device, name, lambda *_, name=name: seen.append(name))
     monkeypatch.setattr(session._device, "synchronize", lambda: seen.append("waited for"))
     monkeypatch.setattr(Batch, "fill", lambda *how: (seen.append("fill"), fill(*how)))
     monkeypatch.setattr(session._done, "wait", lambda *how: (seen.append("go"), waiting(*how))[1])

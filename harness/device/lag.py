@@ -1,0 +1,66 @@
+"""How long work of the judge's waits on a card for that of others, by the card's own clock.
+
+By the host's clock it cannot be told from a host that is slow to launch, as one is beside compilers
+on all its other processors.
+"""
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+from harness.device.device_clock import DeviceClock
+
+_READINGS = 3
+"""By so many readings the clocks are held against each other: the host is slow in some."""
+_MOST_STEPS = 8
+
+
+class Lag:
+    """Launches steps of work and times them on the card that ``clock`` belongs to."""
+
+    def __init__(self, clock: DeviceClock, device: str) -> None:
+        self._clock = clock
+        self._stamps = torch.zeros(_MOST_STEPS, dtype=torch.int64, device=device)
+        self._each = list(self._stamps)
+        self._ahead_s = 0.0
+        self.compare_clocks()
+
+    def compare_clocks(self) -> None:
+        """Hold the card's clock against the host's; it holds for a second, in which they drift."""
+        self._ahead_s = max(self._at_least_ahead_s() for _ in range(_READINGS))
+
+    def _at_least_ahead_s(self) -> float:
+        """Seconds that the card's clock is ahead, less the time until the host knows of a reading.
+
+        That the card is at work, and reads its clock later, changes nothing.
+        """
+        self._clock.write(self._each[0])
+        torch.cuda.synchronize()
+        known = time.perf_counter()
+        return int(self._each[0]) * 1e-9 - known
+
+    def seconds(self, steps: Sequence[Callable[[], None]]) -> float:
+        """Seconds that the card took for ``steps``, each once it was launched; waits for them."""
+        stamps, launched = iter(self._each), []
+        for step in (_begin, *steps):
+            step()
+            self._clock.write(next(stamps))
+            launched.append(time.perf_counter())
+        torch.cuda.synchronize()
+        done = [nanoseconds * 1e-9 - self._ahead_s for nanoseconds in self._stamps.tolist()]
+        return seconds_on_device(launched, done[: len(launched)])
+
+
+def _begin() -> None:
+    """The first step: only the card's clock is read, as soon as nobody else's work is before it."""
+
+
+def seconds_on_device(launched: Sequence[float], done: Sequence[float]) -> float:
+    """Seconds that steps took which run one after the other, each from when it could begin.
+
+    It could once it was ``launched`` and the one before was ``done``, both in seconds of one clock.
+    """
+    begun = map(max, launched, itertools.chain([-float("inf")], done))
+    return sum(max(0.0, end - begin) for begin, end in zip(begun, done, strict=False))
