@@ -1,6 +1,7 @@
 """Tells when a kernel of the judge's ran, by the card's own clock."""
 
 import time
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -37,13 +38,29 @@ class DeviceClock:
 
         By the quickest of a few readings: the host may have other work in one.
         """
-        return min(self._reading() for _ in range(_READINGS))[1]
+        readings = [self._reading() for _ in range(_READINGS)]
+        quickest = min(readings, key=lambda one: one.after_s - one.before_s)
+        return quickest.told_s - (quickest.before_s + quickest.after_s) / 2
 
-    def _reading(self) -> tuple[float, float]:
-        """Seconds that reading it took, and that it was ahead in the middle of them."""
+    def least_ahead_s(self) -> float:
+        """Seconds that it is surely ahead, some 10 µs less than it is, if the host is quick once.
+
+        That the card is at work, and reads its clock later, changes nothing.
+        """
+        return max(one.told_s - one.after_s for one in (self._reading() for _ in range(_READINGS)))
+
+    def _reading(self) -> "_Reading":
         torch.cuda.synchronize()
         before = time.perf_counter()
         self.write(self._now)
         torch.cuda.synchronize()
         after = time.perf_counter()
-        return after - before, int(self._now) * 1e-9 - (before + after) / 2
+        return _Reading(before, int(self._now) * 1e-9, after)
+
+
+class _Reading(NamedTuple):
+    """What the card's clock told, and the host's before and after that; seconds."""
+
+    before_s: float
+    told_s: float
+    after_s: float

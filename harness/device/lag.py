@@ -12,9 +12,8 @@ import torch
 
 from harness.device.device_clock import DeviceClock
 
-_READINGS = 3
-"""By so many readings the clocks are held against each other: the host is slow in some."""
 _MOST_STEPS = 8
+"""So many ends of steps can be noted."""
 
 
 class Lag:
@@ -24,22 +23,11 @@ class Lag:
         self._clock = clock
         self._stamps = torch.zeros(_MOST_STEPS, dtype=torch.int64, device=device)
         self._each = list(self._stamps)
-        self._ahead_s = 0.0
         self.compare_clocks()
 
     def compare_clocks(self) -> None:
-        """Hold the card's clock against the host's; it holds for a second, in which they drift."""
-        self._ahead_s = max(self._at_least_ahead_s() for _ in range(_READINGS))
-
-    def _at_least_ahead_s(self) -> float:
-        """Seconds that the card's clock is ahead, less the time until the host knows of a reading.
-
-        That the card is at work, and reads its clock later, changes nothing.
-        """
-        self._clock.write(self._each[0])
-        torch.cuda.synchronize()
-        known = time.perf_counter()
-        return int(self._each[0]) * 1e-9 - known
+        """Hold the card's clock against the host's: shortly before each use, since they drift."""
+        self._ahead_s = self._clock.least_ahead_s()
 
     def seconds(self, steps: Sequence[Callable[[], None]]) -> float:
         """Seconds that the card took for ``steps``, each once it was launched; waits for them."""

@@ -4,12 +4,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.device.lag import seconds_on_device
+from harness.device.device_clock import DeviceClock
+from harness.device.lag import Lag, seconds_on_device
 
 MS = st.floats(0, 1).map(lambda part: part * 1e-3)
 STEPS = st.lists(st.tuples(MS, MS), min_size=1, max_size=5)
@@ -53,6 +56,31 @@ def test_waiting_for_other_work_counts(steps: list[tuple[float, float]], waits: 
 
 def test_a_step_that_was_done_before_its_launch_returned_takes_nothing() -> None:
     assert seconds_on_device([1.0, 2.0, 3.0], [0.5, 2.25, 2.75]) == pytest.approx(0.25)
+
+
+class LateClock:
+    """Of a card that is some seconds ahead of the host, and at other work for ``late_s`` first."""
+
+    def __init__(self, late_s: float) -> None:
+        self._late_s = late_s
+
+    def least_ahead_s(self) -> float:
+        return 5.0
+
+    def write(self, into: torch.Tensor) -> None:
+        into.fill_(round((time.perf_counter() + 5.0 + self._late_s) * 1e9))
+
+
+def test_of_a_slow_host_and_a_late_card_the_card_alone_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+
+    def told(late_s: float) -> float:
+        return Lag(cast(DeviceClock, LateClock(late_s)), "cpu").seconds([lambda: time.sleep(0.03)])
+
+    assert told(0.0) == 0
+    assert 10.029 < told(10.0) < 11
 
 
 @pytest.fixture
