@@ -162,7 +162,7 @@ class Device(Protocol):
     def lag(self, *first: Callable[[], None]) -> float:
         """Seconds that the device takes for what ``first`` launch, a flush and small copies.
 
-        Not those in which the host launches. A :meth:`probe` comes shortly before.
+        Not those in which the host launches.
         """
 
     def recorded(self, work: Callable[[], None]) -> Callable[[], None]:

@@ -4,7 +4,7 @@ import contextlib
 import gc
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -125,27 +125,19 @@ class CudaDevice:
         torch.cuda.synchronize()
 
     def probe(self) -> float:
-        """Flush, copy a little each way, wait: work of another process makes these wait their turn.
-
-        The card's clock is held against the host's afterwards, for :meth:`lag`.
-        """
+        """Flush and copy a little each way: work of another process makes these wait their turn."""
         self.synchronize()
-        start = time.perf_counter()
-        self.flush()
-        self._copy()
-        self.synchronize()
-        spent_s = time.perf_counter() - start
-        if self._lag is not None:
-            self._lag.compare_clocks()
-        return spent_s
+        return self._seconds((self.flush, self._copy))
 
     def lag(self, *first: Callable[[], None]) -> float:
         """``first``, then as a probe, timed on the card; by the host where its clock is coarse."""
         if self._lag is None and (clock := self.clock()) is not None:
             self._lag = Lag(clock, self.torch_device)
         steps = (*first, self.flush, self._copy)
-        if self._lag is not None:
-            return self._lag.seconds(steps)
+        return self._seconds(steps) if self._lag is None else self._lag.seconds(steps)
+
+    def _seconds(self, steps: Sequence[Callable[[], None]]) -> float:
+        """Seconds for ``steps`` by the host's clock; waits for them."""
         start = time.perf_counter()
         for step in steps:
             step()

@@ -5,6 +5,7 @@ on all its other processors.
 """
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Sequence
 
@@ -14,6 +15,8 @@ from harness.device.device_clock import DeviceClock
 
 _MOST_STEPS = 8
 """So many ends of steps can be noted."""
+_COMPARED_S = 0.1
+"""For so many seconds both clocks go alike to some µs."""
 
 
 class Lag:
@@ -23,11 +26,7 @@ class Lag:
         self._clock = clock
         self._stamps = torch.zeros(_MOST_STEPS, dtype=torch.int64, device=device)
         self._each = list(self._stamps)
-        self.compare_clocks()
-
-    def compare_clocks(self) -> None:
-        """Hold the card's clock against the host's: shortly before each use, since they drift."""
-        self._ahead_s = self._clock.least_ahead_s()
+        self._ahead_s, self._compared = 0.0, -math.inf
 
     def seconds(self, steps: Sequence[Callable[[], None]]) -> float:
         """Seconds that the card took for ``steps``, each once it was launched; waits for them."""
@@ -37,6 +36,8 @@ class Lag:
             self._clock.write(next(stamps))
             launched.append(time.perf_counter())
         torch.cuda.synchronize()
+        if launched[-1] - self._compared > _COMPARED_S:
+            self._ahead_s, self._compared = self._clock.least_ahead_s(), launched[-1]
         done = [nanoseconds * 1e-9 - self._ahead_s for nanoseconds in self._stamps.tolist()]
         return seconds_on_device(launched, done[: len(launched)])
 

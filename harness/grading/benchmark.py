@@ -229,8 +229,8 @@ class _Run:
             monitor=held.monitor,
         )
         self.held = held
-        of_all = foreign_budget(budget) if task.problem.format else budget
-        self.budget = of_all.for_shapes(len(self.cases))
+        of_each = budget.for_shapes(len(self.cases))
+        self.budget = foreign_budget(of_each) if task.problem.format else of_each
 
     def beside(
         self, submission: TimedProgram, baseline: TimedProgram, task: Task, over: str = ""

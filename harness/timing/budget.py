@@ -7,6 +7,8 @@ from harness.device.base import Device
 
 _SHAPES = 3
 """A measurement has as many looks as so many shapes have by themselves."""
+_MANY_SHAPES = 4
+"""So many shapes make a score sure by themselves; those of a problem with fewer get more time."""
 _LEAST_LOOKS = 8
 """But a shape has no fewer, unless that is all it would have by itself: so many settle a doubt."""
 
@@ -26,8 +28,8 @@ class TimingBudget:
     """A batch lasts at least so long, whatever a block takes."""
     null_batch_s: float = 0.012
     """A null batch waits as long as the calls of the other's, but no longer than this."""
-    null_blocks: int = 4
-    """So many blocks have null batches; later ones count with these."""
+    null_share: float = 2 / 3
+    """So large a part of the blocks has null batches; the others count with these, in turns."""
     warm_s: float = 0.7
     """The first shape is warmed up for so long before blocks count."""
     min_blocks: int = 6
@@ -44,7 +46,7 @@ class TimingBudget:
     """Nor is one with a shape whose speed-up stays wider."""
     budget_s: float = 0.8
     """Blocks are added for so long to reach ``target_rel_ci``."""
-    max_s: float = 1.7
+    max_s: float = 2.5
     """And for so long while wider than ``extend_rel_ci``."""
     ranked_s: float = 10.0
     """And for so long while wider than ``max_ranked_rel_ci``: short of it is not ranked."""
@@ -54,6 +56,8 @@ class TimingBudget:
     """The part of the free memory that the arena of one program may take, of two."""
     max_calls: int = 2500
     """Calls in a batch at most."""
+    stretch: float = 2.0
+    """Of a problem with fewer than four shapes each may take up to so many times as long."""
     min_looks: int = 48
     """Looks at calls at work, for reads before their turn, that are enough."""
     overlap_s: float = 0.6
@@ -71,14 +75,21 @@ class TimingBudget:
         Of all of them there are as many looks as three have by themselves: calls that overlap for
         a sixteenth of their time are seen by one look in sixteen, and on which shape makes no
         difference. And a shape may be less sure than the score, whose relative width is that of
-        ``count`` shapes over the root of their number.
+        ``count`` shapes over the root of their number. Few shapes get longer batches, in which
+        what the host adds makes less of a difference, more null batches, and more time for them.
         """
         share, wider = _SHAPES / count, math.sqrt(count)
+        longer = max(1.0, min(self.stretch, _MANY_SHAPES / count))
         least = min(self.min_looks, _LEAST_LOOKS)
         return replace(
             self,
             min_looks=max(least, math.ceil(share * self.min_looks)),
             overlap_s=share * self.overlap_s,
+            null_share=min(1.0, longer * self.null_share),
+            max_block_s=longer * self.max_block_s,
+            max_calls=int(longer * self.max_calls),
+            budget_s=longer * self.budget_s,
+            max_s=longer * self.max_s,
             target_rel_ci=min(wider * self.target_rel_ci, self.max_ranked_shape_rel_ci),
             extend_rel_ci=min(wider * self.extend_rel_ci, self.max_ranked_shape_rel_ci),
         )
@@ -90,7 +101,8 @@ class TimingBudget:
             batch_s=0.01,
             max_block_s=0.08,
             null_batch_s=0.003,
-            null_blocks=2,
+            null_share=1 / 2,
+            stretch=1.0,
             warm_s=0.2,
             min_blocks=4,
             target_rel_ci=0.009,
@@ -112,7 +124,7 @@ class TimingBudget:
             self.quick(),
             max_block_s=0.05,
             batch_s=0.005,
-            null_blocks=1,
+            null_share=1 / 3,
             warm_s=0.05,
             min_blocks=3,
             max_blocks=6,
@@ -140,6 +152,7 @@ CPU_BUDGET = TimingBudget(
     ranked_s=0.0,
     memory_share=0.15,
     max_calls=100,
+    stretch=1.0,
     isolated_blocks=0,
 )
 """Functional timing on a CPU: shown, never ranked with a GPU's, so a few batches are enough."""

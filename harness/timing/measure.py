@@ -217,7 +217,7 @@ def _time_block(
     samples = [Timed(0.0) for _ in programs]
     early: Fault | None = None
     if nulls is not None:
-        nulls.begin_block(block)
+        nulls.begin_block()
     for which in in_turns(block) if len(programs) > 1 else (0,):
         program = programs[which]
         null = _Null() if nulls is None else nulls.beside(which, seed)
@@ -246,8 +246,9 @@ class _Null(NamedTuple):
 class _NullBatches:
     """The null batches of one shape: before each batch, on its own buffers or on others like them.
 
-    After ``null_blocks`` of the budget batches count with those that there are, in turns. One that
-    had to wait for other work on the device is none of them: it is too long.
+    Only ``null_share`` of the blocks have some of their own; the others count with those that there
+    are, in turns. One that had to wait for other work on the device is none of them: it is too
+    long.
     """
 
     def __init__(
@@ -261,12 +262,13 @@ class _NullBatches:
     def forget(self) -> None:
         """Take all anew: batches have other lengths now, or the device is warm."""
         self._taken: list[list[_Null]] = [[] for _ in self._programs]
+        self._blocks = 0
 
-    def begin_block(self, block: int) -> None:
-        """To be called before the batches of each block, with its number."""
-        self._block = block
+    def begin_block(self) -> None:
+        """To be called before the batches of each block."""
+        self._blocks += 1
         most_s = self._budget.null_batch_s
-        self._fresh = min(map(len, self._taken)) < self._budget.null_blocks
+        self._fresh = min(map(len, self._taken)) < self._budget.null_share * self._blocks
         self._wait_s = [min(each.estimated_call_s * each.calls, most_s) for each in self._programs]
         # Batches of the same layout that last about as long have the same overhead: one for both.
         alike = max(self._wait_s) <= _ALIKE * min(self._wait_s)
@@ -279,7 +281,7 @@ class _NullBatches:
         """What the null batch before the next batch of one program came to."""
         program, taken = self._programs[which], self._taken[which]
         if not self._fresh:
-            return taken[self._block % len(taken)]
+            return taken[self._blocks % len(taken)]
         self._overhead.warm_up(seed, program.cpu)
         null = self._of_both if self._shared else None
         if null is None:

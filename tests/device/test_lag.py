@@ -63,8 +63,10 @@ class LateClock:
 
     def __init__(self, late_s: float) -> None:
         self._late_s = late_s
+        self.asked = 0
 
     def least_ahead_s(self) -> float:
+        self.asked += 1
         return 5.0
 
     def write(self, into: torch.Tensor) -> None:
@@ -81,6 +83,22 @@ def test_of_a_slow_host_and_a_late_card_the_card_alone_counts(
 
     assert told(0.0) == 0
     assert 10.029 < told(10.0) < 11
+
+
+def test_both_clocks_are_compared_ten_times_a_second_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    clock = LateClock(0.0)
+    lag = Lag(cast(DeviceClock, clock), "cpu")
+    assert clock.asked == 0
+    monkeypatch.setattr(time, "perf_counter", lambda: 7.0)
+    for _ in range(3):
+        lag.seconds([])
+    assert clock.asked == 1
+    monkeypatch.setattr(time, "perf_counter", lambda: 7.2)
+    lag.seconds([])
+    assert clock.asked == 2
 
 
 @pytest.fixture
@@ -101,8 +119,6 @@ def test_a_host_that_is_slow_to_launch_is_no_lag() -> None:
     from harness.device.cuda import CudaDevice
 
     device = CudaDevice()
-    device.lag()
-    device.probe()
     quick = sorted(device.lag() for _ in range(9))[4]
     slow = sorted(device.lag(lambda: time.sleep(2e-3)) for _ in range(9))[4]
     assert 0 < quick < 0.5e-3
@@ -115,8 +131,4 @@ def test_work_of_another_process_is_lag() -> None:
     from harness.device.cuda import CudaDevice
 
     device = CudaDevice()
-    lags = []
-    for _ in range(9):
-        device.probe()
-        lags.append(device.lag())
-    assert sorted(lags)[4] > 0.5e-3
+    assert sorted(device.lag() for _ in range(9))[4] > 0.5e-3

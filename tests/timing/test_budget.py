@@ -53,6 +53,19 @@ def test_all_shapes_together_are_looked_at_as_often_as_three() -> None:
     assert [few.for_shapes(count).min_looks for count in (1, 3, 9)] == [12, 4, 4]
 
 
+def test_few_shapes_get_longer_batches_and_more_time() -> None:
+    full = TimingBudget()
+    for count, longer in ((1, 2), (2, 2), (3, 4 / 3), (4, 1), (9, 1)):
+        budget = full.for_shapes(count)
+        for name in ("max_block_s", "max_calls", "budget_s", "max_s"):
+            expected = pytest.approx(longer * getattr(full, name), rel=1e-3)
+            assert getattr(budget, name) == expected, (count, name)
+        assert budget.null_share == min(1, longer * full.null_share)
+        quick = full.quick().for_shapes(count)
+        assert (quick.max_block_s, quick.max_calls) == (full.quick().max_block_s, full.max_calls)
+        assert CPU_BUDGET.for_shapes(count).max_calls == CPU_BUDGET.max_calls
+
+
 @pytest.mark.parametrize("quick", [False, True])
 def test_a_shape_need_be_as_sure_as_makes_the_score_sure(quick: bool) -> None:
     budget = budget_for(Rankable(), quick=quick)
