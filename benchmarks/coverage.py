@@ -6,6 +6,7 @@ that stays the same for a whole grade cannot be seen from within it: there the i
 covers less, and only ``σ_AA``, the spread between grades of the same files, makes up for it.
 """
 
+import itertools
 import math
 import random
 import statistics
@@ -18,6 +19,7 @@ import numpy as np
 from harness.records.ties import Z95
 from harness.timing.budget import TimingBudget
 from harness.timing.measure import enough
+from harness.timing.null_batches import in_turn, is_due
 from harness.timing.statistics import Timed, ratio_interval
 from leaderboard.spread import grade_spread
 from leaderboard.ties import Floats, beats
@@ -34,49 +36,79 @@ SLOWER = 1.01
 STATE = 0.008
 """How far apart the two states are that a clock may stay in for longer than a grade."""
 
+SHORT_S, LAUNCH_S = 8e-3, 250e-6
+"""A batch as short as memory makes some, and what it takes beyond its calls if nobody is late."""
+
 Source = random.Random
-Block = tuple[float, float]
-"""Seconds of the submission's batch and of the baseline's; both really take :data:`BATCH_S`."""
+Block = tuple[Timed, Timed]
+"""The submission's batch and the baseline's, of one call; both really take as long."""
+Model = Callable[[Source, TimingBudget], Iterator[Block]]
 
 
-def independent(source: Source) -> Iterator[Block]:
+def independent(source: Source, _: TimingBudget) -> Iterator[Block]:
     """Each batch is off by itself."""
     while True:
-        yield _noisy(source), _noisy(source)
+        yield Timed(_noisy(source)), Timed(_noisy(source))
 
 
-def late(source: Source) -> Iterator[Block]:
+def late(source: Source, _: TimingBudget) -> Iterator[Block]:
     """A third of the batches are late, whatever they take."""
-    for one, other in independent(source):
-        yield one + LATE_S * (source.random() < 1 / 3), other + LATE_S * (source.random() < 1 / 3)
+
+    def batch() -> Timed:
+        return Timed(_noisy(source) + LATE_S * (source.random() < 1 / 3))
+
+    while True:
+        yield batch(), batch()
 
 
-def drifting(source: Source) -> Iterator[Block]:
+def drifting(source: Source, _: TimingBudget) -> Iterator[Block]:
     """Both get slower from block to block, as a card does that heats up."""
-    for number, (one, other) in enumerate(independent(source)):
+    for number in itertools.count():
         slower = 1 + 0.0005 * number
-        yield one * slower, other * slower
+        yield Timed(_noisy(source) * slower), Timed(_noisy(source) * slower)
 
 
-def heavy_tailed(source: Source) -> Iterator[Block]:
+def heavy_tailed(source: Source, _: TimingBudget) -> Iterator[Block]:
     """Now and then a batch is off by much, in either direction: Student's t, three degrees."""
     while True:
-        yield _heavy(source), _heavy(source)
+        yield Timed(_heavy(source)), Timed(_heavy(source))
 
 
-def two_states(source: Source) -> Iterator[Block]:
+def two_states(source: Source, _: TimingBudget) -> Iterator[Block]:
     """Each side stays in one of two states for the whole grade."""
     own, other = (1 + STATE * source.getrandbits(1) for _ in range(2))
-    for one, two in independent(source):
-        yield one * own, two * other
+    while True:
+        yield Timed(_noisy(source) * own), Timed(_noisy(source) * other)
 
 
-MODELS: Mapping[str, Callable[[Source], Iterator[Block]]] = {
+def launched(source: Source, budget: TimingBudget) -> Iterator[Block]:
+    """Short batches and their null batches, all of which a host launches late, as one H200's does.
+
+    By 0.01 ms as a rule, by 0.16 in a third of the cases.
+    """
+
+    def launch_s() -> float:
+        late_s = source.gauss(160e-6, 30e-6) if source.random() < 0.35 else 0.0
+        return LAUNCH_S + source.gammavariate(2, 6e-6) + late_s
+
+    def batch(nulls_s: list[float], blocks: int) -> Timed:
+        if due := is_due(len(nulls_s), blocks, budget):
+            nulls_s.append(launch_s())
+        null_s = nulls_s[-1] if due else in_turn(nulls_s, blocks)
+        return Timed(SHORT_S + launch_s(), null_s)
+
+    nulls: tuple[list[float], list[float]] = ([], [])
+    for blocks in itertools.count(1):
+        yield batch(nulls[0], blocks), batch(nulls[1], blocks)
+
+
+MODELS: Mapping[str, Model] = {
     "independent": independent,
     "late": late,
     "drifting": drifting,
     "heavy-tailed": heavy_tailed,
     "two states": two_states,
+    "launched": launched,
 }
 
 
@@ -114,7 +146,7 @@ class Coverage:
 def coverage(model: str, budget: TimingBudget, *, grades: int, seed: int = 1) -> Coverage:
     """Grade ``grades`` times by the judge's stopping rule, with made-up noise."""
     source = random.Random(f"{model}/{seed}")
-    found = [_grade(MODELS[model](source), budget) for _ in range(grades)]
+    found = [_grade(MODELS[model](source, budget), budget) for _ in range(grades)]
     offs = [off for off, _, _ in found]
     halves = [half for _, half, _ in found]
     sigma = statistics.pstdev(offs, 0.0)
@@ -137,8 +169,8 @@ def _grade(blocks: Iterator[Block], budget: TimingBudget) -> tuple[float, float,
     """Log ratio (truly 0), half-width of its interval, and blocks of one grade."""
     samples: tuple[list[Timed], list[Timed]] = ([], [])
     for block in blocks:
-        for which, seconds in enumerate(block):
-            samples[which].append(Timed(seconds))
+        for which, timed in enumerate(block):
+            samples[which].append(timed)
         if enough(samples, BLOCK_S * len(samples[0]), budget):
             break
     ratio = ratio_interval(samples[1], samples[0])

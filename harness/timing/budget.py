@@ -28,8 +28,8 @@ class TimingBudget:
     """A batch lasts at least so long, whatever a block takes."""
     null_batch_s: float = 0.012
     """A null batch waits as long as the calls of the other's, but no longer than this."""
-    null_share: float = 2 / 3
-    """So large a part of the blocks has null batches; the others count with these, in turns."""
+    null_blocks: int = 4
+    """Of ``min_blocks`` so many have null batches, which the others count with; all beyond have."""
     warm_s: float = 0.7
     """The first shape is warmed up for so long before blocks count."""
     min_blocks: int = 6
@@ -85,7 +85,7 @@ class TimingBudget:
             self,
             min_looks=max(least, math.ceil(share * self.min_looks)),
             overlap_s=share * self.overlap_s,
-            null_share=min(1.0, longer * self.null_share),
+            null_blocks=int(longer * self.null_blocks),
             max_block_s=longer * self.max_block_s,
             max_calls=int(longer * self.max_calls),
             budget_s=longer * self.budget_s,
@@ -101,7 +101,7 @@ class TimingBudget:
             batch_s=0.01,
             max_block_s=0.08,
             null_batch_s=0.003,
-            null_share=1 / 2,
+            null_blocks=2,
             stretch=1.0,
             warm_s=0.2,
             min_blocks=4,
@@ -124,7 +124,7 @@ class TimingBudget:
             self.quick(),
             max_block_s=0.05,
             batch_s=0.005,
-            null_share=1 / 3,
+            null_blocks=1,
             warm_s=0.05,
             min_blocks=3,
             max_blocks=6,

@@ -4,7 +4,6 @@ The method and the measurements it rests on are in docs/explanation/measurement.
 """
 
 import itertools
-import statistics
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from harness.timing.budget import TimingBudget
 from harness.timing.clocks import MAX_RETAKEN, BlockClocks, alike, seen
 from harness.timing.isolated import slower_where_in_doubt, time_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
+from harness.timing.null_batches import Null, NullBatches
 from harness.timing.overlap import AGAIN_S, OverlapAudit
 from harness.timing.sizing import Samples, most_calls, size_batch, too_short
 from harness.timing.statistics import (
@@ -36,8 +36,6 @@ from harness.timing.timed_program import CallSize, Pair, TimedProgram, in_turns
 _MOST_EARLY = 40
 """Blocks in which the device was at work too early that are a fault, however few are to count: a
 host that is disturbed for a moment is none."""
-_ALIKE = 2.0
-"""Two batches of as many calls share a null batch where neither lasts so many times longer."""
 
 
 def measure_shape(
@@ -98,7 +96,7 @@ def _measure(
     programs = _sized(pair, task, case, max_calls, budget, overhead_s)
     if isinstance(programs, Fault):
         return programs
-    nulls = _NullBatches(overhead, programs, budget) if overhead else None
+    nulls = NullBatches(overhead, programs, budget) if overhead else None
     samples: Samples = ([], [])
     start = time.perf_counter()
     overlap = OverlapAudit(pair, task, case, budget)
@@ -211,7 +209,7 @@ class _Block(NamedTuple):
 
 
 def _time_block(
-    programs: Sequence[TimedProgram], block: int, seed: str, nulls: "_NullBatches | None"
+    programs: Sequence[TimedProgram], block: int, seed: str, nulls: NullBatches | None
 ) -> _Block | Fault:
     """One batch of each, with the ``nulls`` that belong to them where overhead is measured."""
     samples = [Timed(0.0) for _ in programs]
@@ -220,7 +218,7 @@ def _time_block(
         nulls.begin_block()
     for which in in_turns(block) if len(programs) > 1 else (0,):
         program = programs[which]
-        null = _Null() if nulls is None else nulls.beside(which, seed)
+        null = Null() if nulls is None else nulls.beside(which, seed)
         batch_s = program.time(seed, idle_after_s=null.after_s)
         if isinstance(batch_s, Fault):
             return batch_s
@@ -230,69 +228,6 @@ def _time_block(
         samples[which] = Timed(batch_s / program.calls, null.batch_s / program.calls)
     other = programs[1].clocks if len(programs) > 1 else None
     return _Block(samples, (programs[0].clocks, other), early)
-
-
-class _Null(NamedTuple):
-    """What a null batch came to."""
-
-    batch_s: float = 0.0
-    """Seconds beyond the calls."""
-    after_s: float = 0.0
-    """Seconds of the probe after it."""
-    early: Fault | None = None
-    """Of a device that was at work before its inputs were there."""
-
-
-class _NullBatches:
-    """The null batches of one shape: before each batch, on its own buffers or on others like them.
-
-    Only ``null_share`` of the blocks have some of their own; the others count with those that there
-    are, in turns. One that had to wait for other work on the device is none of them: it is too
-    long.
-    """
-
-    def __init__(
-        self, overhead: OverheadProbe, programs: Sequence[TimedProgram], budget: TimingBudget
-    ) -> None:
-        self._overhead = overhead
-        self._programs = programs
-        self._budget = budget
-        self.forget()
-
-    def forget(self) -> None:
-        """Take all anew: batches have other lengths now, or the device is warm."""
-        self._taken: list[list[_Null]] = [[] for _ in self._programs]
-        self._blocks = 0
-
-    def begin_block(self) -> None:
-        """To be called before the batches of each block."""
-        self._blocks += 1
-        most_s = self._budget.null_batch_s
-        self._fresh = min(map(len, self._taken)) < self._budget.null_share * self._blocks
-        self._wait_s = [min(each.estimated_call_s * each.calls, most_s) for each in self._programs]
-        # Batches of the same layout that last about as long have the same overhead: one for both.
-        alike = max(self._wait_s) <= _ALIKE * min(self._wait_s)
-        self._shared = alike and len({each.calls for each in self._programs}) == 1
-        if self._shared:
-            self._wait_s = [statistics.fmean(self._wait_s)] * len(self._programs)
-        self._of_both: _Null | None = None
-
-    def beside(self, which: int, seed: str) -> _Null:
-        """What the null batch before the next batch of one program came to."""
-        program, taken = self._programs[which], self._taken[which]
-        if not self._fresh:
-            return taken[self._blocks % len(taken)]
-        self._overhead.warm_up(seed, program.cpu)
-        null = self._of_both if self._shared else None
-        if null is None:
-            seconds = self._overhead.time(
-                program.batch, f"{seed}/null", program.cpu, self._wait_s[which]
-            )
-            null = _Null(seconds, self._overhead.after_s, self._overhead.started_early_fault())
-        self._of_both = null
-        if null.early is None:
-            taken.append(null)
-        return null
 
 
 def enough(samples: Samples, spent_s: float, budget: TimingBudget) -> bool:

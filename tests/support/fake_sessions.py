@@ -22,7 +22,7 @@ BUDGET = TimingBudget(
     null_batch_s=math.inf,
     warm_s=0.0,
     min_blocks=5,
-    null_share=1.0,
+    null_blocks=6,
     max_blocks=12,
     isolated_blocks=0,
 )

@@ -60,7 +60,7 @@ def test_few_shapes_get_longer_batches_and_more_time() -> None:
         for name in ("max_block_s", "max_calls", "budget_s", "max_s"):
             expected = pytest.approx(longer * getattr(full, name), rel=1e-3)
             assert getattr(budget, name) == expected, (count, name)
-        assert budget.null_share == min(1, longer * full.null_share)
+        assert budget.null_blocks == int(longer * full.null_blocks)
         quick = full.quick().for_shapes(count)
         assert (quick.max_block_s, quick.max_calls) == (full.quick().max_block_s, full.max_calls)
         assert CPU_BUDGET.for_shapes(count).max_calls == CPU_BUDGET.max_calls

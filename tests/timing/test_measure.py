@@ -302,7 +302,7 @@ class TestShape:
         self, shift_task: Task, baseline_s: float, null_batches: int
     ) -> None:
         overhead = FakeOverheadProbe(3e-4)
-        budget = replace(BUDGET, null_share=0.1)
+        budget = replace(BUDGET, null_blocks=1)
         session = session_of(baseline_s)
         result = measured(shift_task, session_of(1e-3), session, budget, overhead)
         assert isinstance(result, Measurement)
@@ -313,16 +313,18 @@ class TestShape:
         assert result.speedup.value == pytest.approx(baseline_s / 1e-3)
         assert len(result.samples_s) == budget.min_blocks
 
-    @pytest.mark.parametrize(("share", "null_batches"), [(1.0, 12), (2 / 3, 8), (0.5, 6)])
-    def test_so_large_a_part_of_the_blocks_has_null_batches(
-        self, shift_task: Task, share: float, null_batches: int
+    @pytest.mark.parametrize("blocks", [6, 12])
+    @pytest.mark.parametrize(("null_blocks", "of_six"), [(9, 6), (6, 6), (4, 4), (1, 1)])
+    def test_some_of_the_least_blocks_have_null_batches_and_all_beyond(
+        self, shift_task: Task, null_blocks: int, of_six: int, blocks: int
     ) -> None:
-        """The more blocks the more, or what is subtracted would be no surer than at first."""
         overhead = FakeOverheadProbe(3e-4)
-        budget = replace(BUDGET, null_share=share, min_blocks=12, max_blocks=12)
+        budget = replace(BUDGET, null_blocks=null_blocks, min_blocks=6, max_blocks=blocks)
+        budget = replace(budget, target_rel_ci=-1.0)  # never sure enough
         result = measured(shift_task, session_of(1e-3), session_of(1e-3), budget, overhead)
         assert isinstance(result, Measurement)
-        assert len(overhead.filled) == null_batches
+        assert len(result.samples_s) == blocks
+        assert len(overhead.filled) == of_six + blocks - 6
 
     def test_other_blocks_count_with_the_null_batches_there_are_in_turns(
         self, shift_task: Task
@@ -331,14 +333,14 @@ class TestShape:
         overhead = FakeOverheadProbe(3e-4)
         late = itertools.chain([3e-4, 3e-4, 9e-4], itertools.repeat(math.nan))
         overhead.time = lambda *_: next(late)  # type: ignore[method-assign]
-        budget = replace(BUDGET, null_share=1 / 3, min_blocks=9, max_blocks=9)
+        budget = replace(BUDGET, null_blocks=3, min_blocks=9, max_blocks=9)
         result = measured(shift_task, session_of(1e-3), session_of(1e-3), budget, overhead)
         assert isinstance(result, Measurement)
         assert result.launch_overhead_s == pytest.approx(3e-4)
-        assert len(overhead.warmed_up) == 2 * 3  # it goes with a null batch
+        assert len(overhead.warmed_up) == 2 * budget.null_blocks  # it goes with a null batch
 
     def test_a_later_probe_is_held_against_the_last_null_batch(self, shift_task: Task) -> None:
-        budget = replace(BUDGET, null_share=0.1)
+        budget = replace(BUDGET, null_blocks=1)
         result, overhead = probed_late(shift_task, 1e-4, 1e-4, budget)
         assert len(overhead.filled) <= 2
         assert result.time_s.value == pytest.approx(1e-3)
@@ -528,9 +530,9 @@ class TestHeldToAccount:
             assert isinstance(result, Measurement)
             assert result.speedup.value == pytest.approx(1.0)
 
-    @pytest.mark.parametrize("null_share", [0.1, 0.4, 1.0])
+    @pytest.mark.parametrize("null_blocks", [1, 2, 100])
     def test_null_batches_that_waited_are_not_subtracted(
-        self, shift_task: Task, null_share: float
+        self, shift_task: Task, null_blocks: int
     ) -> None:
         """Neither from the batches beside them nor from those that count with them later."""
 
@@ -545,7 +547,7 @@ class TestHeldToAccount:
             def started_early_fault(self) -> Fault | None:
                 return FAULT if self.late else None
 
-        result = self.beside(shift_task, FakeSession(2e-3), Kept(0.0), null_share=null_share)
+        result = self.beside(shift_task, FakeSession(2e-3), Kept(0.0), null_blocks=null_blocks)
         assert isinstance(result, Measurement)
         assert result.time_s.value == pytest.approx(2e-3)
         assert result.launch_overhead_s == 0.0
