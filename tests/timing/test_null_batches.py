@@ -37,4 +37,4 @@ def test_a_null_batch_that_is_not_taken_is_due_again() -> None:
 @given(FEW, st.integers(1, 9))
 def test_blocks_without_count_with_each_null_batch_as_often(count: int, rounds: int) -> None:
     used = Counter(in_turn(range(count), block) for block in range(7, 7 + count * rounds))
-    assert used == Counter({each: rounds for each in range(count)})
+    assert used == Counter(dict.fromkeys(range(count), rounds))
