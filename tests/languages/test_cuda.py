@@ -13,7 +13,7 @@ from support.tools import needs_nvcc
 
 from harness.errors import MachineError
 from harness.languages import LANGUAGES
-from harness.languages.build import compiler
+from harness.languages.build import compiler, cuda
 from harness.languages.build.cache import Cache
 from harness.languages.read import read_solution
 from harness.problem.format.load import load_problem
@@ -173,6 +173,17 @@ def test_the_cache_hits_only_for_the_same_source_and_target(problem: Problem, ca
 
 def test_a_target_nvcc_does_not_know_is_the_machines_fault(problem: Problem, cache: Cache) -> None:
     with pytest.raises(MachineError, match="sm_99"):
+        build(FILES / "good/tiled.cu", problem, cache, target=Target(kind="cuda", arch="sm_99"))
+
+
+def test_an_nvcc_that_does_not_say_that_it_lacks_room_is_told_of_none(
+    problem: Problem, cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cuda, "has_less", lambda *_: True)
+    told = (
+        r"cannot compile an empty kernel for sm_99a?:\n(.|\n)+\nno space left on the disk .*TMPDIR"
+    )
+    with pytest.raises(MachineError, match=told):
         build(FILES / "good/tiled.cu", problem, cache, target=Target(kind="cuda", arch="sm_99"))
 
 

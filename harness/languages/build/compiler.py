@@ -87,7 +87,7 @@ class CompilerCall(NamedTuple):
             return BuildOutcome(log=log, kernels=kernels, seconds=finished.seconds)
         # The words alone may be the submission's.
         if os.strerror(errno.ENOSPC) in finished.output and has_less(folder, DISK_BYTES):
-            return BuildOutcome(failure=_disk_full(self.tool), log=log, reusable=False)
+            return BuildOutcome(failure=disk_full(self.tool), log=log, reusable=False)
         on_rejection()
         failure = compile_failure(self.tool, finished, log)
         reusable = bool(PLACE.search(failure.message)) or lacks_entry(log)
@@ -132,7 +132,8 @@ def killed_failure(tool: str) -> BuildError:
     )
 
 
-def _disk_full(tool: str) -> BuildError:
+def disk_full(tool: str) -> BuildError:
+    """The verdict on a tool whose temporary files had no room: none on the submission."""
     return BuildError(
         verdict=Verdict.INTERNAL_ERROR,
         message=f"no space left on the disk with the temporary files of {tool}: make room, or name "

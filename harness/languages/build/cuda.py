@@ -21,7 +21,7 @@ from harness.cudacpu.build import INCLUDE
 from harness.errors import MachineError
 from harness.languages.build import ptxas
 from harness.languages.build.cache import BuildError, BuildOutcome, Cache, key_of
-from harness.languages.build.compiler import DISK_BYTES, CompilerCall, killed_failure
+from harness.languages.build.compiler import DISK_BYTES, CompilerCall, disk_full, killed_failure
 from harness.languages.build.diagnostics import CRASHED, LACKING, first_error
 from harness.languages.build.libraries import FoundLibrary
 from harness.languages.build.library_table import EXECUTABLE, forbidden_owner
@@ -204,7 +204,7 @@ class CudaBuild(NamedTuple):
             if not finished.ok:
                 complaint = finished.output.strip()[-1000:] or f"exit status {finished.returncode}"
                 if has_less(folder, DISK_BYTES):
-                    complaint += "\nthe disk is nearly full: make room, or name another with TMPDIR"
+                    complaint += f"\n{disk_full(empty.tool).message}"
                 raise MachineError(
                     f"{nvcc} cannot compile an empty kernel for {self.target.code}:\n{complaint}"
                 )
