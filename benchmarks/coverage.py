@@ -35,7 +35,6 @@ SLOWER = 1.01
 """The kernel that is to be told from another takes so many times as long."""
 STATE = 0.008
 """How far apart the two states are that a clock may stay in for longer than a grade."""
-
 SHORT_S, LAUNCH_S = 8e-3, 250e-6
 """A batch as short as memory makes some, and what it takes beyond its calls if nobody is late."""
 
@@ -169,8 +168,8 @@ def _grade(blocks: Iterator[Block], budget: TimingBudget) -> tuple[float, float,
     """Log ratio (truly 0), half-width of its interval, and blocks of one grade."""
     samples: tuple[list[Timed], list[Timed]] = ([], [])
     for block in blocks:
-        for which, timed in enumerate(block):
-            samples[which].append(timed)
+        for taken, timed in zip(samples, block, strict=True):
+            taken.append(timed)
         if enough(samples, BLOCK_S * len(samples[0]), budget):
             break
     ratio = ratio_interval(samples[1], samples[0])

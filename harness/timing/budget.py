@@ -7,10 +7,10 @@ from harness.device.base import Device
 
 _SHAPES = 3
 """A measurement has as many looks as so many shapes have by themselves."""
-_MANY_SHAPES = 4
-"""So many shapes make a score sure by themselves; those of a problem with fewer get more time."""
 _LEAST_LOOKS = 8
 """But a shape has no fewer, unless that is all it would have by itself: so many settle a doubt."""
+_MANY_SHAPES = 4
+"""So many shapes make a score sure by themselves; those of a problem with fewer get more time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 Stopping and continuing a process, launching a graph, waiting for the device: a batch takes 0.2 ms
 beyond its calls, up to 0.4 where gigabytes of inputs were written before, and 0.1 more where it
-lasts for 25 ms. So beside every batch that counts the judge times a *null batch*: the same buffers
+lasts for 25 ms. So beside batches that count the judge times a *null batch*: the same buffers
 are filled in the same way, and then a runner of ours, under the protocol of every submission,
 launches a graph of one kernel that waits as long as the calls take, by the device's own clock. What
 it takes beyond that is the overhead. docs/explanation/measurement.md has the method.
