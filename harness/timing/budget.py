@@ -38,7 +38,7 @@ class TimingBudget:
     """More are not taken."""
     target_rel_ci: float = 0.0025
     """Blocks are added until the score's interval is so narrow."""
-    extend_rel_ci: float = 0.005
+    extend_rel_ci: float = 0.004
     """While it is wider than this, they are added beyond ``budget_s``."""
     max_ranked_rel_ci: float = 0.01
     """A score that stays wider is not ranked."""
@@ -46,7 +46,7 @@ class TimingBudget:
     """Nor is one with a shape whose speed-up stays wider."""
     budget_s: float = 0.8
     """Blocks are added for so long to reach ``target_rel_ci``."""
-    max_s: float = 2.5
+    max_s: float = 5.0
     """And for so long while wider than ``extend_rel_ci``."""
     ranked_s: float = 10.0
     """And for so long while wider than ``max_ranked_rel_ci``: short of it is not ranked."""
