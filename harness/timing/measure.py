@@ -22,7 +22,7 @@ from harness.timing.isolated import slower_where_in_doubt, time_isolated_call
 from harness.timing.launch_overhead import OverheadProbe
 from harness.timing.null_batches import Null, NullBatches
 from harness.timing.overlap import AGAIN_S, OverlapAudit
-from harness.timing.sizing import Samples, most_calls, size_batch, too_short
+from harness.timing.sizing import Samples, even_out, most_calls, size_batch, too_short
 from harness.timing.statistics import (
     MIN_S,
     Timed,
@@ -165,6 +165,11 @@ def _sized(
         like = baseline if program is submission else None
         fault = size_batch(program, task, case, max_calls, budget, overhead_s, like)
         if fault is not None:
+            return fault
+    calls = [program.calls for program in programs]
+    even = even_out(calls, [program.estimated_call_s for program in programs])
+    for program, count in zip(programs, even, strict=True):
+        if count != program.calls and (fault := program.setup(case, count)) is not None:
             return fault
     return programs
 

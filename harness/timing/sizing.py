@@ -21,6 +21,8 @@ _BOLD = 8.0
 """A batch that is being sized may last so many times as long as it should in the end."""
 _SHORTER, _LONGER = 0.9, 1.25
 """A batch may be so many times as long as it should be."""
+_ABOUT_AS_LONG = 1.25
+"""Programs get batches of as many calls if none's take so many times as long as another's."""
 _CLEAR = 5.0
 """A batch that lasts so many times its overhead shows how long a call takes."""
 _SIZE_ATTEMPTS = 2
@@ -119,13 +121,25 @@ def _try_size(
             return batch_s, wanted
 
 
+def even_out(calls: Sequence[int], call_s: Sequence[float]) -> list[int]:
+    """As many calls in the batches of all programs whose calls take about as long, ``call_s``.
+
+    One null batch serves all of them then, and what the host adds to each is the same in a ratio.
+    The fewest: a submission has fewer than a baseline that does the same, since its outputs are
+    checked and the baseline's are not.
+    """
+    about_as_long = max(call_s) <= _ABOUT_AS_LONG * min(call_s)
+    return [min(calls)] * len(calls) if about_as_long else list(calls)
+
+
 def too_short(
     programs: Sequence[TimedProgram], samples: Samples, max_calls: int, budget: TimingBudget
 ) -> list[tuple[TimedProgram, int]]:
     """Programs whose batches have far fewer calls than their times ask for, and how many."""
-    longer = []
-    for program, times in zip(programs, samples, strict=False):
-        calls = choose_calls(net(times), program.round_trip_s, max_calls, budget)
-        if calls > _TOO_SHORT * program.calls:
-            longer.append((program, calls))
-    return longer
+    times = [net(taken) for _, taken in zip(programs, samples, strict=False)]
+    calls = [
+        choose_calls(call_s, program.round_trip_s, max_calls, budget)
+        for program, call_s in zip(programs, times, strict=True)
+    ]
+    wanted = zip(programs, even_out(calls, times), strict=True)
+    return [(program, more) for program, more in wanted if more > _TOO_SHORT * program.calls]

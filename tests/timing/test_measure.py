@@ -271,6 +271,27 @@ class TestShape:
         )
 
     @pytest.mark.parametrize(
+        ("baseline_s", "baseline_calls", "null_batches"), [(1.1e-3, 10, 1), (1.4e-3, 15, 2)]
+    )
+    def test_a_submission_that_takes_about_as_long_has_as_many_calls_as_the_baseline(
+        self, shift_task: Task, baseline_s: float, baseline_calls: int, null_batches: int
+    ) -> None:
+        """Though its outputs are checked, for which there is time for ten calls."""
+        overhead = FakeOverheadProbe(3e-4)
+        submission = fake_program(shift_task, session_of(1e-3))
+        submission.sizes[CASE.spec] = CallSize(call_s=1e-3, round_trip_s=20e-3)
+        baseline = fake_program(shift_task, session_of(baseline_s), trusted=True)
+        baseline.sizes[CASE.spec] = CallSize(call_s=baseline_s, round_trip_s=0.0)
+        result = measure_shape(
+            shift_task, CASE, submission, baseline, replace(BUDGET, max_block_s=0.2),
+            cast(OverheadProbe, overhead), lambda _: None,
+        )  # fmt: skip
+        assert isinstance(result, Measurement)
+        assert (result.calls_per_batch, result.baseline_calls_per_batch) == (10, baseline_calls)
+        assert len(overhead.filled) == null_batches * BUDGET.min_blocks
+        assert result.speedup.value == pytest.approx(baseline_s / 1e-3)
+
+    @pytest.mark.parametrize(
         ("baseline_s", "turns"), [(3e-3, [5e-3, 15e-3, 15e-3, 5e-3]), (1.8e-3, [7e-3])]
     )
     def test_a_null_batch_lasts_as_long_as_the_calls(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.fake_sessions import BUDGET
 
 from harness.timing.budget import CPU_BUDGET, TimingBudget
-from harness.timing.sizing import choose_calls
+from harness.timing.sizing import choose_calls, even_out
 
 
 class TestChooseCalls:
@@ -36,3 +36,25 @@ class TestChooseCalls:
         self, budget: TimingBudget, seconds: float, all_s: float, room: int
     ) -> None:
         assert 1 <= choose_calls(seconds, all_s, room, budget) <= budget.max_calls
+
+
+COUNTS = st.integers(1, 5000)
+
+
+class TestEvenOut:
+    @given(one=COUNTS, other=COUNTS, call_s=st.floats(1e-7, 10), times=st.floats(1, 1.24))
+    def test_programs_that_take_about_as_long_get_the_fewer_calls(
+        self, one: int, other: int, call_s: float, times: float
+    ) -> None:
+        for both in ([call_s, times * call_s], [times * call_s, call_s]):
+            assert even_out([one, other], both) == [min(one, other)] * 2
+
+    @given(one=COUNTS, other=COUNTS, call_s=st.floats(1e-7, 10), times=st.floats(1.26, 1e3))
+    def test_others_get_what_they_need(
+        self, one: int, other: int, call_s: float, times: float
+    ) -> None:
+        for both in ([call_s, times * call_s], [times * call_s, call_s]):
+            assert even_out([one, other], both) == [one, other]
+
+    def test_one_alone_gets_what_it_needs(self) -> None:
+        assert even_out([7], [1e-3]) == [7]
