@@ -46,7 +46,7 @@ class TimingBudget:
     """Nor is one with a shape whose speed-up stays wider."""
     budget_s: float = 0.8
     """Blocks are added for so long to reach ``target_rel_ci``."""
-    max_s: float = 5.0
+    max_s: float = 4.0
     """And for so long while wider than ``extend_rel_ci``."""
     ranked_s: float = 10.0
     """And for so long while wider than ``max_ranked_rel_ci``: short of it is not ranked."""
@@ -56,7 +56,7 @@ class TimingBudget:
     """The part of the free memory that the arena of one program may take, of two."""
     max_calls: int = 2500
     """Calls in a batch at most."""
-    stretch: float = 2.0
+    stretch: float = 3.0
     """Of a problem with fewer than four shapes each may take up to so many times as long."""
     min_looks: int = 48
     """Looks at calls at work, for reads before their turn, that are enough."""

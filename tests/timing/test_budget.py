@@ -55,7 +55,7 @@ def test_all_shapes_together_are_looked_at_as_often_as_three() -> None:
 
 def test_few_shapes_get_longer_batches_and_more_time() -> None:
     full = TimingBudget()
-    for count, longer, null_blocks in ((1, 2, 8), (2, 2, 8), (3, 4 / 3, 5), (4, 1, 4), (9, 1, 4)):
+    for count, longer, null_blocks in ((1, 3, 12), (2, 2, 8), (3, 4 / 3, 5), (4, 1, 4), (9, 1, 4)):
         budget = full.for_shapes(count)
         for name in ("max_block_s", "max_calls", "budget_s", "max_s"):
             expected = pytest.approx(longer * getattr(full, name), rel=1e-3)
