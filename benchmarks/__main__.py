@@ -4,12 +4,13 @@
 events and with Triton's `do_bench`, all three in a process of its own, on a ladder of kernels from
 2 µs to 2 ms. `aa` compares a file with itself, `slowdown` with one that takes 1 % longer, again and
 again. `repeat` grades the same files in processes of their own. `constant` shows what batches read
-beyond the spins in them. `latency` times the whole command, cold and for a second file.
-`throughput` grades many files in one command and says where the time goes. `neighbours` shows what
-cards and processors beside one do to its scores, and how many files all cards grade. `field` grades
-the references of other people's problems as submissions to them, `published` the kernels that
-others have written for such. `fusion` holds steps that are fused against the same unfused, by the
-roofline and by the judge. `audits` shows what the audits see. Prints tables, and with --json FILE
+beyond the spins in them, `gate` what is added by a process that goes on from a stop. `latency`
+times the whole command, cold and for a second file. `throughput` grades many files in one command
+and says where the time goes. `neighbours` shows what cards and processors beside one do to its
+scores, and how many files all cards grade. `field` grades the references of other people's problems
+as submissions to them, `published` the kernels that others have written for such. `fusion` holds
+steps that are fused against the same unfused, by the roofline and by the judge. `audits` shows what
+the audits see. Prints tables, and with --json FILE
 writes what they are made of; asserts nothing.
 """
 
@@ -116,6 +117,14 @@ def constant(_: argparse.Namespace) -> dict[str, Any]:
     from benchmarks.ladder.constant import constants
 
     return constants()
+
+
+@benchmark()
+def gate(_: argparse.Namespace) -> dict[str, Any]:
+    """What a batch takes beyond its kernels, by how its process begins it."""
+    from benchmarks.gate import gate
+
+    return gate()
 
 
 @benchmark(option("sample", type=Path, nargs="?", metavar="SAMPLE.cu"))
