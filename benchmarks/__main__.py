@@ -10,8 +10,7 @@ and says where the time goes. `neighbours` shows what cards and processors besid
 scores, and how many files all cards grade. `field` grades the references of other people's problems
 as submissions to them, `published` the kernels that others have written for such. `fusion` holds
 steps that are fused against the same unfused, by the roofline and by the judge. `audits` shows what
-the audits see. Prints tables, and with --json FILE
-writes what they are made of; asserts nothing.
+the audits see. Prints tables, and with --json FILE writes what they are made of; asserts nothing.
 """
 
 import argparse

@@ -3,7 +3,6 @@
 //
 // Usage: gate KERNELS NANOSECONDS ROUNDS JUDGE_CPU RUNNER_CPU
 
-#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>

@@ -19,6 +19,7 @@ from harness.device.workplace import host_plan
 from harness.languages.build.toolchain import find_nvcc
 
 SOURCE = Path(__file__).with_suffix(".cu")
+OPTIONS = ("-O2", "-std=c++17", "-arch=native")
 KERNELS, KERNEL_NS, ROUNDS = 50, 100_000, 100
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -40,17 +41,8 @@ def gate() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         program = folder / "gate"
-        _run(
-            [
-                str(find_nvcc().path),
-                "-O2",
-                "-std=c++17",
-                "-arch=native",
-                "-o",
-                str(program),
-                str(SOURCE),
-            ]
-        )
+        nvcc = str(find_nvcc().path)
+        _run([nvcc, *OPTIONS, "-o", str(program), str(SOURCE)])
         companies = companies_of([], folder, ())
         for company in (ALONE, "compilers"):
             with companies[company]():
